@@ -17,7 +17,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/bytecode
 WORKERS ?= $(shell $(PYTHON) -c "import os; print(min(8, os.cpu_count() * 3 // 2))")
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak bench check format manifests surface site release lock clean
+.PHONY: help demo test collect soak bench check format manifests surface site release lock clean
 
 help: ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -39,6 +39,9 @@ demo: .venv/.run ## a small cluster breathes on the screen for a minute
 
 test: .venv/.dev ## all tests
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
+
+collect: .venv/.dev ## read all tests without running them, so that each process of `make test` finds them compiled
+	@$(BIN)/pytest --collect-only --quiet --quiet > .venv/collected || { cat .venv/collected; exit 1; }
 
 check: .venv/.dev ## format, lint, types, layers
 	$(BIN)/ruff format --check .

@@ -21,6 +21,7 @@ def _double():
 def double(_double, monkeypatch):
     _double.reset()
     fill(_double, boot=0)
+    monkeypatch.delenv("GOOGLE_APPLICATION_CREDENTIALS", raising=False)
     for name, value in _double.environment.items():
         monkeypatch.setenv(name, value)
     return _double

@@ -37,6 +37,7 @@ def begin(served, clocks, monkeypatch, tmp_path):
     """Begins the life of a cluster on Google Cloud with deployments; it ends with the test."""
     rights = Rights()
     served.reset()
+    monkeypatch.delenv("GOOGLE_APPLICATION_CREDENTIALS", raising=False)
     for name, value in served.environment.items():
         monkeypatch.setenv(name, value)
     with ExitStack() as stack:

@@ -5,6 +5,11 @@ from datetime import timedelta
 import pytest
 from nodewright.api import ErrorClass, GpuConfig, InstanceState, ProviderContext, Taint
 from nodewright.testing.conformance import Ability, Cloud, ExpectedTemplate, ProviderConformance
+from nodewright.testing.conformance.provider import (
+    GrowthConformance,
+    LatenessConformance,
+    OtherActionFaultConformance,
+)
 from nodewright_gce.config.gce import GceConfig
 from nodewright_gce.provider import GceProvider
 from nodewright_gce.testing import Trouble
@@ -33,12 +38,15 @@ class GceCloud(Cloud):
     abilities = frozenset(Ability)
     failures = frozenset(ErrorClass)
     refusals = frozenset(ErrorClass)
+    #: Whether the group grows all or nothing.
+    bulk = False
 
     def __init__(self, double):
         self.double = double
         double.make_mig(
             "pool-web",
             size=2,
+            bulk=self.bulk,
             kube_env={"AUTOSCALER_ENV_VARS": ";".join(_VARIABLES)},
             metadata={"nodewright-min-size": "1", "nodewright-max-size": "7"},
         )
@@ -209,3 +217,15 @@ class TestGceProvider(ProviderConformance):
     @pytest.fixture
     def cloud(self, double):
         return GceCloud(double)
+
+
+class BulkCloud(GceCloud):
+    """The same with a group that grows all or nothing."""
+
+    bulk = True
+
+
+class TestBulkGroup(GrowthConformance, OtherActionFaultConformance, LatenessConformance):
+    @pytest.fixture
+    def cloud(self, double):
+        return BulkCloud(double)

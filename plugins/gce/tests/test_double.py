@@ -6,6 +6,7 @@ from datetime import timedelta
 from email.utils import parsedate_to_datetime
 
 import google.auth
+import google.auth.crypt
 import msgspec
 import pytest
 import urllib3
@@ -13,6 +14,7 @@ import yaml
 from google.api_core import exceptions
 from google.auth.transport.requests import Request
 from google.cloud import compute_v1
+from google.oauth2 import service_account
 from nodewright.api import ProviderContext
 from nodewright.testing import EPOCH
 from nodewright_gce.config.gce import GceConfig
@@ -669,6 +671,16 @@ def test_a_group_in_bulk_grows_as_a_whole_or_not(double, migs) -> None:
     assert shortage.available == 0
 
 
+def test_a_group_in_bulk_is_refused_what_a_quota_has_no_room_for(double, migs) -> None:
+    double.make_mig("web", bulk=True)
+    double.set_quota(REGION, "N2_CPUS", 8)
+
+    failed = outcome(double, resize(migs, 2))
+
+    assert [error.code for error in failed.error.errors] == ["QUOTA_EXCEEDED"]
+    assert double.mig("web").target == 0
+
+
 def test_a_resize_request_waits_for_all_its_machines(double, migs) -> None:
     double.make_mig("web")
     shortage = double.run_out(available=1)
@@ -1063,3 +1075,18 @@ def test_what_people_are_told_to_write_is_a_configuration_with_groups_and_prices
     hour = (EPOCH, EPOCH + timedelta(hours=1))
     prices = [provider.pricing().node_price(group.template(), *hour) for group in found.values()]
     assert all(price > 0 for price in prices)
+
+
+def test_the_endpoint_for_tokens_answers_a_service_account(double) -> None:
+    class Signer(google.auth.crypt.Signer):
+        key_id = "key"
+
+        def sign(self, message):
+            return b"signed"
+
+    credentials = service_account.Credentials(
+        Signer(), "nodes@double.iam.gserviceaccount.com", f"{double.url}/token", scopes=["compute"]
+    )
+    credentials.refresh(Request())
+
+    assert credentials.token == double.secret

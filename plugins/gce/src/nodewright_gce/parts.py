@@ -9,6 +9,7 @@ from nodewright.api import Clock, NodewrightError
 from nodewright_gce.calls.compute import Compute
 from nodewright_gce.config.gce import GceConfig
 from nodewright_gce.groups.machines import has_not_come, is_counted, is_queued
+from nodewright_gce.groups.services import Knowledge
 from nodewright_gce.groups.supply import Supply
 from nodewright_gce.migs.history import History
 from nodewright_gce.migs.managed_group import ManagedGroup
@@ -27,7 +28,7 @@ class Parts:
 
     def __init__(self, compute: Compute, config: GceConfig, clock: Clock) -> None:
         self._config = config
-        self.templates = Templates(compute, config.templates, clock)
+        self.templates = Templates(compute, config.templates, clock, config.concurrent_refreshes)
         self.history = History(compute, clock)
         self.queues = Queues(compute, clock)
         self.supply = Supply(Quotas(compute, clock), Reservations(compute, clock), self.templates)
@@ -47,11 +48,10 @@ class Parts:
             self._try("reservations", lambda: self.supply.refresh_reservations(groups))
         self._try("prices", lambda: self.prices.refresh(self._pools(groups)))
 
-    def limits(self, group: ManagedGroup) -> tuple[int | None, int | None]:
-        """The limits in the metadata of *group*, as far as they are known."""
-        with suppress(NodewrightError):
-            return self.templates.limits(group)
-        return None, None
+    @property
+    def known(self) -> Knowledge:
+        """What groups show of it."""
+        return Knowledge(templates=self.templates, history=self.history, queues=self.queues, supply=self.supply)
 
     def _has_queue(self, group: ManagedGroup) -> bool:
         return self.queues.is_waiting(group.address.id) or any(map(is_queued, group.members))

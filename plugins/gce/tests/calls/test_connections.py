@@ -3,8 +3,9 @@
 import socket
 import ssl
 from base64 import b64encode
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from threading import Thread
+from threading import Event, Thread
 from time import monotonic
 
 import pytest
@@ -42,6 +43,52 @@ def test_the_deadline_is_for_the_whole_request(double, connections) -> None:
     with pytest.raises(LateError, match=r"no answer within 0\.1 s"):
         connections.send("GET", f"{double.url}/computeMetadata/v1/", headers={}, timeout=0.1)
     assert monotonic() - began < 0.45
+
+
+@pytest.fixture
+def raw():
+    """A server that sends what the test gives it: pieces, with a pause before each."""
+    pieces: list[bytes] = []
+    pause = Event()
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        connection, _ = listener.accept()
+        with connection, suppress(OSError):
+            connection.recv(65_536)
+            for piece in pieces:
+                pause.wait(0.02)
+                connection.sendall(piece)
+
+    thread = Thread(target=serve)
+    thread.start()
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}/", pieces
+    thread.join()
+    listener.close()
+
+
+def test_an_answer_that_drips_is_late(raw, connections) -> None:
+    url, pieces = raw
+    pieces += [b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n", *(50 * [b"x"])]
+
+    with pytest.raises(LateError, match=r"no whole answer within 0\.2 s"):
+        connections.send("GET", url, headers={}, timeout=0.2)
+
+
+def test_an_answer_comes_in_pieces(raw, connections) -> None:
+    url, pieces = raw
+    pieces += [b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"3\r\nabc\r\n", b"2\r\nde\r\n0\r\n\r\n"]
+
+    assert connections.send("GET", url, headers={}, timeout=5).data == b"abcde"
+
+
+def test_an_answer_that_breaks_off_is_lost(raw, connections) -> None:
+    url, pieces = raw
+    pieces += [b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n", b"abc"]
+
+    with pytest.raises(LostError) as raised:
+        connections.send("GET", url, headers={}, timeout=5)
+    assert not isinstance(raised.value, LateError)
 
 
 def test_connections_are_kept(served, connections) -> None:

@@ -17,4 +17,4 @@ def test_what_may_be_absent_is_asked_for_as_well() -> None:
     details = "errorDetails(errorInfo(reason,domain,metadatas),quotaInfo(metricName,limitName,limit,dimensions))"
 
     assert fields_of(LastAttempt) == f"errors(errors(code,message,location,{details}))"
-    assert fields_of(MigError).startswith("error(code,message,")
+    assert fields_of(MigError).startswith("error(code,message),")

@@ -297,6 +297,15 @@ def test_settings_that_get_in_the_way_are_told_once(double, start, caplog, field
     assert len([each for each in told if re.search(words, each)]) == 1
 
 
+def test_a_group_with_a_queue_is_told_that_waiting_counts_as_provisioning(double, start, caplog) -> None:
+    unrepaired = {"instanceLifecyclePolicy": {"defaultActionOnFailure": "DO_NOTHING"}}
+    double.make_mig("w1", machine_type="g2-standard-4", **unrepaired)
+    double.make_mig("w2", machine_type="g2-standard-4")
+    double.make_mig("w3", **unrepaired)
+    assert [each.atomic for each in start().groups()] == [True, False, False]
+    assert caplog.text.count("its machines may wait for hours in a queue") == 1
+
+
 def test_limits_in_the_metadata_count_where_the_user_wrote_none(double, start) -> None:
     double.make_mig("workers", metadata={"nodewright-min-size": "2", "nodewright-max-size": "9"})
     (group,) = start(discover=[{"namePrefix": "w"}]).groups()

@@ -62,7 +62,7 @@ class FakeCompute:
     def zone(self) -> str:
         return self.home
 
-    def migs(self, place: Place, name_pattern: str = "") -> Sequence[Mig]:
+    def migs(self, place: Place) -> Sequence[Mig]:
         self.calls["migs", place.name] += 1
         self.before_listing(place)
         self._fail(place)

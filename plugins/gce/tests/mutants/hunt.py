@@ -1,13 +1,15 @@
-"""Hunts mutants: ``python plugins/gce/tests/mutants/hunt.py [WORD ...]`` tells which of them no test notices.
+"""Hunts mutants: ``python plugins/gce/tests/mutants/hunt.py [NAME ...]`` tells which of them no test notices.
 
 Tests that are known to notice a mutant come first; if they do not, all tests of groups, lists and calls and the
-conformance suite follow. Each mutant lives in a copy of the package and in a process of its own.
+conformance suite follow. Each mutant lives in a copy of the package and in a process of its own. With ``--unchanged``
+nothing is mutated, and only the first tests run: they must pass.
 """
 
 import os
 import shutil
 import sys
 import tempfile
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -32,7 +34,11 @@ def mutated(mutant):
 
 def is_noticed(mutant, tests):
     """Whether one of *tests* fails with the mutant."""
-    changed = mutated(mutant)
+    return fails(mutant, mutated(mutant), tests)
+
+
+def fails(mutant, changed, tests):
+    """Whether one of *tests* fails if the text of the mutant's module is *changed*."""
     with tempfile.TemporaryDirectory() as folder:
         package = Path(folder) / "nodewright_gce"
         shutil.copytree(source(), package, ignore=shutil.ignore_patterns("__pycache__"))
@@ -47,6 +53,12 @@ def is_noticed(mutant, tests):
     return code == 1
 
 
+def _import_what_does_not_change():
+    """Import once what each process would import."""
+    for module in ("pytest", "google.auth.transport.requests", "nodewright.testing.conformance", "prometheus_client"):
+        import_module(module)
+
+
 def _run(folder, tests):
     import pytest
 
@@ -57,18 +69,25 @@ def _run(folder, tests):
     return int(pytest.main(["-q", "-x", "-p", "no:cacheprovider", "-p", "no:randomly", *words]))
 
 
-def main(words):
-    """Print what became of each mutant whose name contains one of *words*, or of all."""
+def main(names):
+    """Print what became of the mutants of these names, or of all."""
     from mutants import MUTANTS
 
+    _import_what_does_not_change()
+    unchanged = "--unchanged" in names
+    names = [name for name in names if name != "--unchanged"]
     survivors = []
     for mutant in MUTANTS:
-        if words and not any(word in mutant.name for word in words):
+        if names and mutant.name not in names:
             continue
-        noticed = is_noticed(mutant, mutant.tests) or is_noticed(mutant, _ALL)
-        print(f"{'noticed ' if noticed else 'SURVIVED'} {mutant.module}: {mutant.name}", flush=True)
+        if unchanged:
+            noticed = fails(mutant, (source() / mutant.module).read_text(), mutant.tests)
+        else:
+            noticed = is_noticed(mutant, mutant.tests) or is_noticed(mutant, _ALL)
+        sys.stdout.write(f"{'noticed ' if noticed else 'SURVIVED'} {mutant.module}: {mutant.name}\n")
+        sys.stdout.flush()
         survivors += [] if noticed else [mutant.name]
-    print(f"{len(survivors)} survived: {', '.join(survivors) or 'none'}")
+    sys.stdout.write(f"{len(survivors)} survived: {', '.join(survivors) or 'none'}\n")
     return 1 if survivors else 0
 
 

@@ -27,8 +27,8 @@ def _of(module, tests):
 _growth = _of("groups/growth.py", "groups/test_growth.py")
 _current = _of("groups/current.py", "groups/test_growth.py groups/test_shrinking.py groups/test_facts.py")
 _shrinkage = _of("groups/shrinkage.py", "groups/test_shrinking.py")
-_removal = _of("groups/removal.py", "groups/test_shrinking.py")
-_machines = _of("groups/machines.py", "groups/test_facts.py groups/test_shrinking.py")
+_removal = _of("groups/removal.py", "groups/test_machines.py groups/test_shrinking.py")
+_machines = _of("groups/machines.py", "groups/test_machines.py groups/test_facts.py groups/test_shrinking.py")
 _listing = _of("groups/listing.py", "groups capacity")
 _orders = _of("groups/orders.py", "groups test_conformance.py")
 _attempts = _of("groups/attempts.py", "groups/test_growth.py")
@@ -43,7 +43,7 @@ _session = _of("calls/session.py", "calls")
 _supply = _of("groups/supply.py", "groups capacity templates")
 _steering = _of("groups/steering.py", "groups")
 _limits = _of("groups/limits.py", "groups")
-_provider = _of("provider.py", "groups test_conformance.py")
+_groups = _of("groups/groups.py", "groups test_conformance.py")
 _node_group = _of("groups/node_group.py", "groups")
 
 MUTANTS = (
@@ -54,47 +54,90 @@ MUTANTS = (
     _growth("grows by nothing", "if count < 1:", "if False:"),
     _growth("always by size", "if count > _MOST_BY_NAME or not _grows_by_name(now.mig):", "if True:"),
     _growth("too many names in a call", "_MOST_BY_NAME = 1000", "_MOST_BY_NAME = 9999"),
-    _growth("flexible by name", "chooses = bool(mig.instance_flexibility_policy.instance_selections)", "chooses = False"),
+    _growth(
+        "flexible by name", "chooses = bool(mig.instance_flexibility_policy.instance_selections)", "chooses = False"
+    ),
     _growth("standby by name", 'stands_by = mig.standby_policy.mode == "SCALE_OUT_POOL"', "stands_by = False"),
     _growth("numbered by name", ' or "#" in mig.base_instance_name'),
     _growth("keeps what a refused order began", "self._take_back(attempt.names, error)", "pass"),
     _growth("forgets a lost order", "except CloudUnavailableError:", "except CloudUnavailableError if False else ():"),
-    _growth("counts a repeated order twice", "max(now.mig.target_size, attempt.before + count)", "now.mig.target_size + count"),
+    _growth(
+        "counts a repeated order twice",
+        "max(now.mig.target_size, attempt.before + count)",
+        "now.mig.target_size + count",
+    ),
     _growth("resizes over others", "if size != known:", "if False:"),
     _growth("takes back its own order", "if self._services.orders.is_undone_by(now, size + count):", "if False:"),
-    _node_group("makes any group grow in bulk", "if not self.atomic:", "if False:"),
+    _node_group(
+        "queues in any group", "elif self.has_queue:", "else:\n            self._growth.queue(count)\n        if False:"
+    ),
     _attempts("other names after a lost answer", "names = last.names[:count]", "pass"),
     _attempts("another id after a lost answer", "if len(last.names) == count:", "if False:"),
     _current("old members after a change", "self._services.touch(self.address)", "pass"),
     _current("a deletion is not remembered", "self._services.orders.deleted(self.id, id_, incarnation)", "pass"),
     # Shrinking
     _shrinkage("no minimum", "if least is not None:", "if False:"),
-    _shrinkage("minimum is one too high", "if group.mig.target_size - count < least:", "if group.mig.target_size - count <= least:"),
+    _shrinkage(
+        "minimum is one too high",
+        "if group.mig.target_size - count < least:",
+        "if group.mig.target_size - count <= least:",
+    ),
     _shrinkage("gives up what is not waited for", "if not 0 < count <= unmet:", "if False:"),
     _shrinkage("gives up below the minimum", "self._check_minimum(now, count, least)\n        unlisted", "unlisted"),
     _shrinkage("gives up more than asked", "self._delete(to_come[:count])", "self._delete(to_come)"),
-    _shrinkage("lets Google choose among late machines", "if unlisted > 0 and self._services.orders.is_recent(self._current.id):", "if False:"),
+    _shrinkage(
+        "lets Google choose among late machines",
+        "if unlisted > 0 and self._services.orders.is_recent(self._current.id):",
+        "if False:",
+    ),
     _shrinkage("leaves resize requests", "if queued else ()", "if False else ()"),
     _shrinkage("cancels for others too", "if waiting > len(queued):", "if False:"),
     _removal("deletes strangers", "elif known.former_group(id_) != group.address.id:", "elif False:"),
     _removal("deletes twice", "if state_of(machine, group.mig) is not InstanceState.DELETING:", "if True:"),
     _removal("too many in a call", "_MOST = 1000", "_MOST = 9999"),
-    _removal("mixes names and URLs", "for queued in (False, True):\n        alike = [each for each in machines if is_queued(each) is queued]", "for alike in (machines,):"),
+    _removal(
+        "mixes names and URLs",
+        "for queued in (False, True):\n        alike = [each for each in machines if is_queued(each) is queued]",
+        "for alike in (machines,):",
+    ),
     _machines("gives up machines that exist", " and not machine.id", ""),
     _node_group("a forced deletion keeps the minimum", "least=None)", "least=self.min_size)"),
     # Machines
     _machines("standby runs", "return InstanceState.STOPPED", "return InstanceState.RUNNING"),
-    _machines("leaving is running", "if machine.current_action in _LEAVING or machine.target_status in _TO_LEAVE:", "if False:"),
+    _machines(
+        "leaving is running",
+        "if machine.current_action in _LEAVING or machine.target_status in _TO_LEAVE:",
+        "if False:",
+    ),
     _machines("what is to be deleted stays", " or machine.target_status in _TO_LEAVE", ""),
-    _machines("preempted runs", "return InstanceState.CREATING if not on and repairs else InstanceState.RUNNING", "return InstanceState.RUNNING"),
+    _machines(
+        "preempted runs",
+        "return InstanceState.CREATING if not on and repairs else InstanceState.RUNNING",
+        "return InstanceState.RUNNING",
+    ),
     _machines("no incarnation", "incarnation=str(machine.id)", 'incarnation=""'),
     _machines("never ends", "ends_at=_time(machine.scheduling.termination_timestamp)", "ends_at=None"),
     _machines("type of another version", "usual = template in (", "usual = True or template in ("),
-    _known("gone is unknown", "gone = {id_: group for id_, group in {**self._gone, **left}.items()", "gone = {id_: group for id_, group in {**self._gone}.items()"),
+    _known(
+        "gone is unknown",
+        "gone = {id_: group for id_, group in {**self._gone, **left}.items()",
+        "gone = {id_: group for id_, group in {**self._gone}.items()",
+    ),
     # Why machines do not come
-    _causes("repaired is running", '"CREATING_WITHOUT_RETRIES", "RECREATING"}', '"CREATING_WITHOUT_RETRIES"}', tests="capacity groups"),
-    _causes("anything is an error", "known_only = machine.instance_status not in _NOT_YET_RUNNING", "known_only = False"),
-    _causes("nothing unknown is an error", "known_only = machine.instance_status not in _NOT_YET_RUNNING", "known_only = True"),
+    _causes(
+        "repaired is running",
+        '"CREATING_WITHOUT_RETRIES", "RECREATING"}',
+        '"CREATING_WITHOUT_RETRIES"}',
+        tests="capacity groups",
+    ),
+    _causes(
+        "anything is an error", "known_only = machine.instance_status not in _NOT_YET_RUNNING", "known_only = False"
+    ),
+    _causes(
+        "nothing unknown is an error",
+        "known_only = machine.instance_status not in _NOT_YET_RUNNING",
+        "known_only = True",
+    ),
     _causes("the first error counts", "error, meaning = known[-1]", "error, meaning = known[0]"),
     _causes("no stock-out in words", 'message="Zone does not currently have sufficient capacity', 'message="No zone'),
     _causes("a full reservation is a dry pool", "of_reservation=True,\n", "of_pool=True,\n"),
@@ -103,7 +146,11 @@ MUTANTS = (
     _listing("waiting is a failure", "if origin.queued and is_queued(machine):", "if False:"),
     # What is late
     _orders("answers never lag", "_LAG = timedelta(minutes=1)", "_LAG = timedelta(0)"),
-    _orders("a machine made anew is deleted", 'if order is None or order.incarnation not in ("", str(machine.id)):', "if order is None:"),
+    _orders(
+        "a machine made anew is deleted",
+        'if order is None or order.incarnation not in ("", str(machine.id)):',
+        "if order is None:",
+    ),
     _operations("does not wait", "while not operation.done:", "while False:"),
     _operations("late failures are not told", "self._failures[group] = (cause, now)", "pass"),
     # Lists
@@ -116,10 +163,18 @@ MUTANTS = (
     _migs("no zone fails", "if troubles and len(troubles) == len(areas):", "if False:"),
     _migs("a failed zone is empty", "used=before.used, trouble=error", "trouble=error"),
     _migs("missing groups are forgotten", "groups += self._missing_groups(areas)", "pass"),
-    _discovery("named limits are ignored", "if (limits := self.named.get(address)) is not None:", "if (limits := None) is not None:"),
+    _discovery(
+        "named limits are ignored",
+        "if (limits := self.named.get(address)) is not None:",
+        "if (limits := None) is not None:",
+    ),
     _discovery("zones are read every time", "if at is not None and now - at < _ZONES_KEPT:", "if False:"),
     # Calls
-    _errors("too many calls are no throttling", "if answer.status == 429 or reasons & _THROTTLED:", "if answer.status == 429:"),
+    _errors(
+        "too many calls are no throttling",
+        "if answer.status == 429 or reasons & _THROTTLED:",
+        "if answer.status == 429:",
+    ),
     _errors("a quota is a lack of rights", "if reasons & _QUOTA:", "if False:"),
     _errors("no group is missing", 'if "instanceGroupManagers/" in call.path:', "if False:"),
     _session("a token is never renewed", "if answer.status != 401:", "if True:"),
@@ -128,7 +183,9 @@ MUTANTS = (
     _supply("the larger room", "return min((room", "return max((room"),
     _steering("steered groups are free", "if mig.status.autoscaler:", "if False:"),
     _limits("limits of metadata are ignored", "least, most = told", "least, most = None, None"),
-    _limits("metadata comes first", "if group.max_size is not None:\n", "if group.max_size is not None and most is None:\n"),
-    _provider("machines are not learned", "self._machines.update(groups)", "pass"),
-    _provider("orders are not applied", "tuple(map(self._orders.applied_to, read))", "read"),
+    _limits(
+        "metadata comes first", "if group.max_size is not None:\n", "if group.max_size is not None and most is None:\n"
+    ),
+    _groups("machines are not learned", "self._services.machines.update(groups)", "pass"),
+    _groups("orders are not applied", "tuple(map(orders.applied_to, groups))", "groups"),
 )

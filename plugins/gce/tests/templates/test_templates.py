@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from threading import Barrier
 
 import pytest
 from nodewright.api import (
@@ -630,12 +631,28 @@ def test_a_template_that_can_not_be_read_hides_an_empty_group_and_not_a_grown_on
 ) -> None:
     google.failure = AccessDeniedError("compute.instanceTemplates.get is missing")
     empty, grown = a_group(a_template("one"), "empty"), a_group(a_template("two"), "grown", machines="b")
-    templates.refresh([empty, grown])
+    others = [a_group(a_template(f"other-{number}"), f"other-{number}") for number in range(20)]
+    templates.refresh([empty, grown, *others])
     with pytest.raises(AccessDeniedError):
         templates.template(empty)
     assert templates.template(grown) is None
     assert "what group grown launches is unknown, so its nodes are the only model" in caplog.text
-    assert len(google.asked) == 1
+    # As many as are asked for at the same time.
+    assert len(google.asked) == 8
+
+
+def test_templates_are_read_several_at_a_time(templates, google, a_template, a_group, monkeypatch) -> None:
+    together = Barrier(2, timeout=10)
+    read = google.template
+
+    def read_together(url):
+        together.wait()
+        return read(url)
+
+    monkeypatch.setattr(google, "template", read_together)
+    groups = [a_group(a_template(name), name) for name in ("one", "two")]
+    templates.refresh(groups)
+    assert all(templates.template(group) for group in groups)
 
 
 def test_a_template_that_is_missing_is_asked_for_again_after_a_minute(

@@ -34,8 +34,8 @@ class Compute(Protocol):
         ``gce.conf`` may have a region in its place.
         """
 
-    def migs(self, place: Place, name_pattern: str = "") -> Sequence[Mig]:
-        """``instanceGroupManagers.list``; *name_pattern* is a regular expression of RE2 for the whole name."""
+    def migs(self, place: Place) -> Sequence[Mig]:
+        """``instanceGroupManagers.list``."""
 
     def mig(self, address: Address) -> Mig:
         """``instanceGroupManagers.get``."""
@@ -43,8 +43,8 @@ class Compute(Protocol):
     def managed_instances(self, address: Address) -> Sequence[ManagedInstance]:
         """``instanceGroupManagers.listManagedInstances``."""
 
-    def mig_errors(self, address: Address, since: str = "") -> Sequence[MigError]:
-        """``instanceGroupManagers.listErrors``, newest first, from the time *since* (RFC 3339) on."""
+    def mig_errors(self, address: Address) -> Sequence[MigError]:
+        """``instanceGroupManagers.listErrors``, newest first."""
 
     def create_instances(self, address: Address, names: Sequence[str], *, request_id: str) -> Operation:
         """``instanceGroupManagers.createInstances``; at most 1,000 names."""

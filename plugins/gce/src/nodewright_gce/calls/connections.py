@@ -76,7 +76,6 @@ class Connections:
         except LateError:
             _drop(response)
             raise
-        response.release_conn()
         return Answer(
             status=response.status, headers={name.lower(): value for name, value in response.headers.items()}, data=data
         )
@@ -126,7 +125,7 @@ def proxy_for(url: str) -> str:
 def _read(response: "BaseHTTPResponse", until: float, timeout: float) -> bytes:
     """Read to the end. The socket's own timeout begins anew with each byte."""
     chunks = []
-    for chunk in response.stream(_CHUNK):
+    while chunk := response.read1(_CHUNK):
         chunks.append(chunk)
         if monotonic() > until:
             raise LateError(f"no whole answer within {timeout:g} s")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import google.auth
-from google.auth.credentials import Credentials, Scoped, with_scopes_if_required
+from google.auth.credentials import Credentials, with_scopes_if_required
 from google.auth.exceptions import DefaultCredentialsError, RefreshError, TransportError
 
 from nodewright_gce.calls.cloud_config import CloudConfig
@@ -23,8 +23,6 @@ SCOPES = (
     "https://www.googleapis.com/auth/compute",
     "https://www.googleapis.com/auth/cloud-billing.readonly",
 )
-#: What a token for another account is asked with.
-_ANY_SCOPE = ("https://www.googleapis.com/auth/cloud-platform",)
 _TIMEOUT = 10.0
 _SERVER = "metadata.google.internal"
 
@@ -148,9 +146,6 @@ def _gcloud_file() -> str:
 def _impersonate(own: Credentials, settings: "GceConfig") -> Credentials:
     from google.auth.impersonated_credentials import Credentials as Impersonated
 
-    # A token for another account takes a wider scope than ours.
-    if isinstance(own, Scoped):
-        own = own.with_scopes(_ANY_SCOPE)  # type: ignore[no-untyped-call]
     endpoint = settings.endpoints.get("iam")
     account = settings.impersonate
     url = f"{endpoint}/v1/projects/-/serviceAccounts/{account}:generateAccessToken" if endpoint else None

@@ -79,11 +79,10 @@ class GoogleCompute:
         """Return the zone of ``gce.conf``, else of the machine that this runs on."""
         return self._session.cloud_config.local_zone or self._session.machine_zone()
 
-    def migs(self, place: Place, name_pattern: str = "") -> Sequence[Mig]:
+    def migs(self, place: Place) -> Sequence[Mig]:
         """``instanceGroupManagers.list``."""
-        query = {"filter": f"name eq {name_pattern}"} if name_pattern else {}
         call = Call(resource=_of("instance_group_managers", place), verb="list", path=place.path)
-        return self._items(call, f"{place.path}/instanceGroupManagers", Mig, query)
+        return self._items(call, f"{place.path}/instanceGroupManagers", Mig)
 
     def mig(self, address: Address) -> Mig:
         """``instanceGroupManagers.get``."""
@@ -97,10 +96,9 @@ class GoogleCompute:
         pages = self._pages(call, "POST", url, _MachinesPage, query)
         return [machine for page in pages for machine in page.managed_instances]
 
-    def mig_errors(self, address: Address, since: str = "") -> Sequence[MigError]:
+    def mig_errors(self, address: Address) -> Sequence[MigError]:
         """``instanceGroupManagers.listErrors``."""
-        query = {"filter": f'timestamp >= "{since}"'} if since else {}
-        found = self._items(_about(address, "list_errors"), f"{address.path}/listErrors", MigError, query)
+        found = self._items(_about(address, "list_errors"), f"{address.path}/listErrors", MigError)
         return sorted(found, key=lambda error: error.timestamp, reverse=True)
 
     def create_instances(self, address: Address, names: Sequence[str], *, request_id: str) -> Operation:
@@ -180,8 +178,8 @@ class GoogleCompute:
         query = urlencode({"fields": fields_of(kind)})
         return _decoded(self._session.send(call, "GET", f"{self._compute}{path}?{query}").data, kind, call)
 
-    def _items(self, call: Call, path: str, kind: type[T], query: _Query | None = None) -> Sequence[T]:
-        query = {"maxResults": _PAGE, **(query or {}), **_fields("items", kind)}
+    def _items(self, call: Call, path: str, kind: type[T]) -> Sequence[T]:
+        query: _Query = {"maxResults": _PAGE, **_fields("items", kind)}
         pages = self._pages(call, "GET", self._compute + path, _ItemsPage[kind], query)  # type: ignore[valid-type]
         return [item for page in pages for item in page.items]
 

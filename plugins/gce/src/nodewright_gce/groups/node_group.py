@@ -20,7 +20,7 @@ from nodewright_gce.groups.current import Current
 from nodewright_gce.groups.growth import Growth, is_bulk
 from nodewright_gce.groups.limits import SizeLimits
 from nodewright_gce.groups.listing import Origin
-from nodewright_gce.groups.services import GroupServices
+from nodewright_gce.groups.services import GroupServices, Knowledge
 from nodewright_gce.groups.shrinkage import Shrinkage
 from nodewright_gce.groups.steering import pause_of
 from nodewright_gce.migs.managed_group import ManagedGroup
@@ -29,9 +29,10 @@ from nodewright_gce.migs.managed_group import ManagedGroup
 class GceNodeGroup(NodeGroup):
     """Facts from one refresh. Actions read the size again before they change it, and correct the facts afterwards."""
 
-    def __init__(self, group: ManagedGroup, limits: SizeLimits, services: GroupServices) -> None:
+    def __init__(self, group: ManagedGroup, limits: SizeLimits, services: GroupServices, known: Knowledge) -> None:
         self._current = Current(group, services)
         self._services = services
+        self._known = known
         self.limits = limits
 
     @property
@@ -75,27 +76,27 @@ class GceNodeGroup(NodeGroup):
 
     def template(self) -> NodeTemplate | None:
         """What a new node looks like."""
-        return self._services.templates.template(self._current.group)
+        return self._known.templates.template(self._current.group)
 
     def pools(self) -> Sequence[str]:
         """The capacity pools of its template: types and zones, on demand or spot, or a reservation."""
-        return tuple(map(str, self._services.templates.pools(self._current.group)))
+        return tuple(map(str, self._known.templates.pools(self._current.group)))
 
     def quotas(self) -> Mapping[str, int]:
         """What each machine takes of the quotas of its region."""
-        return self._services.templates.quotas(self._current.group)
+        return self._known.templates.quotas(self._current.group)
 
     def available(self) -> int | None:
         """For how many machines quotas and reservations have room, as of a minute ago."""
-        return self._services.supply.room(self._current.group)
+        return self._known.supply.room(self._current.group)
 
     def errors(self) -> Sequence[InstanceError]:
         """What the group's history, its resize requests, and operations say that failed late."""
         late = self._services.operations.failure(self.id)
         told = [
             *([late] if late else []),
-            *self._services.queues.causes(self.id),
-            *self._services.history.causes(self.id),
+            *self._known.queues.causes(self.id),
+            *self._known.history.causes(self.id),
         ]
         return tuple({(each.code, each.pool): each for each in told}.values())
 
@@ -113,12 +114,12 @@ class GceNodeGroup(NodeGroup):
         """Whether the group takes resize requests, which may wait for machines."""
         repairs = self._current.group.mig.instance_lifecycle_policy.default_action_on_failure != "DO_NOTHING"
         with suppress(NodewrightError):
-            return not repairs and self._services.templates.queued(self._current.group)
+            return not repairs and self._known.templates.queued(self._current.group)
         return False
 
     def options(self, defaults: GroupOptions) -> GroupOptions:
         """The defaults, overridden by the metadata of its template."""
-        return self._services.templates.options(self._current.group, defaults)
+        return self._known.templates.options(self._current.group, defaults)
 
     def increase(self, count: int) -> None:
         """Order machines by name, which adds to whatever others do.
@@ -160,13 +161,13 @@ class GceNodeGroup(NodeGroup):
 
     @property
     def _origin(self) -> Origin:
-        templates, group = self._services.templates, self._current.group
+        templates, group = self._known.templates, self._current.group
         # A group of which nothing is known has machines all the same.
         with suppress(NodewrightError):
             return Origin(
                 machine_types=tuple(templates.machine_types(group)),
                 spot=templates.spot(group),
                 reservation=next((each.reservation for each in templates.pools(group)), ""),
-                queued=self._services.queues.is_waiting(self.id),
+                queued=self._known.queues.is_waiting(self.id),
             )
         return Origin()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from threading import Event, Lock
 
+import msgspec
 from nodewright.api import (
     AccessDeniedError,
     CapacityError,
@@ -51,6 +52,8 @@ class Operations:
         self._clock = clock
         self._patience = patience
         self._lock = Lock()
+        #: Whether the right to read operations is lacking.
+        self._is_blind = False
         #: By the name of the operation.
         self._late: dict[str, _Late] = {}
         #: Why orders failed after they were accepted, by the id of the group, and since when that is known.
@@ -74,7 +77,8 @@ class Operations:
         failed = set()
         for name, each in late:
             try:
-                over = self._read(each.operation).done or now - each.since >= _FOLLOWED
+                read = self._read(each.operation)
+                over = now - each.since >= _FOLLOWED if read is None else read.done
             except NodewrightError as error:
                 self._fail(each.group, error, now)
                 failed.add(each.group)
@@ -92,27 +96,31 @@ class Operations:
 
     def _follow(self, group: str, operation: Operation, until: datetime) -> None:
         while not operation.done:
-            operation = self._read(operation)
+            read = self._read(operation)
             now = self._clock.now()
-            if not operation.done and now + _PACE > until:
+            if read is None or (not read.done and now + _PACE > until):
                 with self._lock:
                     self._late[operation.name] = _Late(group=group, operation=operation, since=now)
                 return
+            operation = read
             if not operation.done:
                 self._clock.wait(Event(), _PACE.total_seconds())
 
-    def _read(self, operation: Operation) -> Operation:
-        """Return how far *operation* is, or it as it is if nobody can tell; raises what came of it if it failed."""
+    def _read(self, operation: Operation) -> Operation | None:
+        """Return how far *operation* is, or None if nobody can tell now; raises what came of it if it failed."""
         try:
             return self._compute.operation(operation)
         except (CloudUnavailableError, ThrottledError) as error:
-            _log.debug("operation %s can't be followed: %s", operation.name, error)
+            _log.debug("operation %s can't be followed now: %s", operation.name, error)
         except AccessDeniedError as error:
             # Without a status it is the operation that lacked a right.
             if not error.status:
                 raise
-            _log.debug("operation %s can't be followed: %s", operation.name, error)
-        return operation
+            if not self._is_blind:
+                _log.warning("orders that fail after they were accepted will not be told: %s", error)
+            self._is_blind = True
+            return msgspec.structs.replace(operation, status="DONE")
+        return None
 
     def _fail(self, group: str, error: NodewrightError, now: datetime) -> None:
         _log.warning("an order of group %s was accepted at first, and then failed: %s", group, error)

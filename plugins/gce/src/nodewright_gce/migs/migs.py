@@ -1,13 +1,12 @@
 """All groups that are used, read with as few calls as show what has changed."""
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from nodewright.api import Clock, GroupNotFoundError, GroupSpec, NodewrightError
 
+from nodewright_gce.calls.at_once import at_once
 from nodewright_gce.calls.compute import Compute
 from nodewright_gce.config.gce import GceConfig
 from nodewright_gce.group_specs import check_any, check_once, named_group, parse_group, parse_rule
@@ -19,9 +18,6 @@ from nodewright_gce.resources.address import Address, Place
 from nodewright_gce.resources.mig import Mig
 
 _log = logging.getLogger(__name__)
-
-T = TypeVar("T")
-R = TypeVar("R")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +89,7 @@ class Migs:
 
     def _read_areas(self) -> Mapping[Place, _Area]:
         places = self._discovery.places()
-        areas = dict(zip(places, self._at_once(self._read_area, places), strict=True))
+        areas = dict(zip(places, at_once(self._read_area, places, self._workers), strict=True))
         troubles = [area.trouble for area in areas.values() if area.trouble]
         if troubles and len(troubles) == len(areas):
             raise troubles[0]
@@ -110,7 +106,7 @@ class Migs:
     def _read_members(self, areas: Mapping[Place, _Area], used: Iterable[Address]) -> Mapping[Address, NodewrightError]:
         readable = [(each, areas[each.place].migs[each.name]) for each in used if areas[each.place].trouble is None]
         due = self._members.to_list(readable, self._clock.now())
-        results = self._at_once(self._list_members, due)
+        results = at_once(self._list_members, due, self._workers)
         return {address: error for (address, _), error in zip(due, results, strict=True) if error}
 
     def _list_members(self, group: tuple[Address, Mig]) -> NodewrightError | None:
@@ -157,10 +153,3 @@ class Migs:
             )
             for address, limits in missing.items()
         ]
-
-    def _at_once(self, read: Callable[[T], R], items: Sequence[T]) -> list[R]:
-        """Return what *read* returns for each of *items*, several at a time."""
-        if len(items) < 2 or self._workers == 1:
-            return [read(item) for item in items]
-        with ThreadPoolExecutor(min(self._workers, len(items)), thread_name_prefix="gce") as pool:
-            return list(pool.map(read, items))

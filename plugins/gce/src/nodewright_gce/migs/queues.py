@@ -67,7 +67,7 @@ def open_of(requests: Iterable[ResizeRequest]) -> tuple[ResizeRequest, ...]:
 
 def _cause(request: ResizeRequest, group: ManagedGroup) -> InstanceError:
     status, place = request.status, group.address.place
-    errors = status.error.errors or status.last_attempt.errors.errors
+    errors = status.error.errors or status.last_attempt.error.errors
     cause = cause_of(errors, Pool(zone="" if place.regional else place.name))
     return cause or InstanceError(
         error_class=ErrorClass.OTHER,

@@ -1,6 +1,9 @@
 """Machines of a MIG, as ``listManagedInstances`` and ``listErrors`` write them."""
 
 from collections.abc import Mapping
+from typing import Annotated
+
+import msgspec
 
 from nodewright_gce.resources.resource import Resource
 
@@ -98,6 +101,6 @@ class InstanceActionDetails(Resource, frozen=True, kw_only=True):
 class MigError(Resource, frozen=True, kw_only=True):
     """An entry of a MIG's history of errors."""
 
-    error: AttemptError = AttemptError()
+    error: Annotated[AttemptError, msgspec.Meta(extra={"fields": "code,message"})] = AttemptError()
     instance_action_details: InstanceActionDetails = InstanceActionDetails()
     timestamp: str = ""

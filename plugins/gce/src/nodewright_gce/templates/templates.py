@@ -40,8 +40,8 @@ _QUEUED_MODELS = frozenset({"FLEX_START", "RESERVATION_BOUND"})
 class Templates:
     """What new nodes of groups look like. Only `refresh` asks Google; the rest answers from what it read."""
 
-    def __init__(self, compute: Compute, settings: TemplateSettings, clock: Clock) -> None:
-        self._instance_templates = InstanceTemplates(compute, clock)
+    def __init__(self, compute: Compute, settings: TemplateSettings, clock: Clock, workers: int = 8) -> None:
+        self._instance_templates = InstanceTemplates(compute, clock, workers)
         self._catalogue = Catalogue(compute, clock, static=settings.static_machine_types)
         self._settings = settings
         self._templates: Mapping[str, GroupTemplate] = {}

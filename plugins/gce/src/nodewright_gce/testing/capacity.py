@@ -57,7 +57,7 @@ class Capacity:
                 silent = silent or shortage.silent
                 machine.unseen = machine.unseen or shortage.unseen
                 reason = reason or error_of(shortage.trouble, pool, machine.path, shortage.message)
-            elif error := self._over_quota(pool, takes) or self._over_reservation(pool, machine):
+            elif error := self.over_quota(pool, takes) or self._over_reservation(pool, machine):
                 reason = reason or error
             else:
                 self.supply.take(group, pool)
@@ -85,12 +85,13 @@ class Capacity:
             for machine in self._machines()
         )
 
-    def _over_quota(self, pool: Pool, takes: Mapping[str, float]) -> Mapping[str, Any] | None:
+    def over_quota(self, pool: Pool, takes: Mapping[str, float], count: int = 1) -> Mapping[str, Any] | None:
+        """Return why a quota has no room for *count* machines from *pool*; None if all have."""
         region = pool.zone.rpartition("-")[0]
         limits = self.quotas[region]
         held = [metric for metric in takes if metric in limits]
         used = self.usage(region) if held else Counter[str]()
-        over = next((metric for metric in held if used[metric] + takes[metric] > limits[metric]), None)
+        over = next((metric for metric in held if used[metric] + takes[metric] * count > limits[metric]), None)
         return quota_error(over, limits[over], region) if over else None
 
     def _over_reservation(self, pool: Pool, machine: Machine) -> Mapping[str, Any] | None:

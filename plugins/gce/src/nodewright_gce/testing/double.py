@@ -324,7 +324,8 @@ class GceDouble:
         """Let machines fail from *pools* such as ``europe-west1-b/n2-standard-8`` or ``*/spot``, for *migs* so named.
 
         So many machines are still *available*. A *silent* shortage shows nowhere. With one that is *unseen*, machines
-        are not even listed, and only the history of the group tells. One that shows *at_once* lets the operations of orders fail.
+        are not even listed, and only the history of the group tells. One that shows *at_once* lets the operations of
+        orders fail.
         """
         return self._layer.fleet.capacity.supply.add(
             Shortage(

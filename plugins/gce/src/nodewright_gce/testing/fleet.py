@@ -100,6 +100,8 @@ class Fleet:
         """
         if size > group.target:
             self._check_supply(group)
+            if group.bulk:
+                self._check_quotas(group, size - group.target)
         group.target = size
         self.work(group, "CREATING" if retries else "CREATING_WITHOUT_RETRIES")
 
@@ -157,6 +159,13 @@ class Fleet:
         if refusal is not None:
             shortage, pool = refusal
             error = error_of(shortage.trouble, pool, group.address.path, shortage.message)
+            raise ChangeError(error["code"], error["message"], error.get("errorDetails", ()))
+
+    def _check_quotas(self, group: Group, count: int) -> None:
+        """Raise `ChangeError` unless there is room for so many machines, which come together or not at all."""
+        plan = self._plan(group)
+        error = self.capacity.over_quota(plan.pools[0], plan.takes[plan.pools[0].machine_type], count)
+        if error is not None:
             raise ChangeError(error["code"], error["message"], error.get("errorDetails", ()))
 
     # The work of the groups
