@@ -101,6 +101,21 @@ def test_a_resize_never_takes_back_what_another_client_ordered_since(double, wor
     assert double.mig("workers").target == 5
 
 
+def test_a_resize_never_takes_back_an_order_that_an_answer_shows_no_more(double, start) -> None:
+    double.make_mig("workers", size=3, base="workers-###")
+    provider = start()
+    provider.groups()[0].increase(4)
+    provider.refresh()
+    double.do("instance_group_managers", "resize", "workers", size=3)
+    provider.refresh()
+    (group,) = provider.groups()
+
+    with pytest.raises(TemporaryError, match="may not show the last order"):
+        group.increase(1)
+
+    assert double.mig("workers").target == 3
+
+
 @pytest.mark.parametrize(
     "fields",
     [

@@ -100,7 +100,7 @@ MUTANTS = (
         "for queued in (False, True):\n        alike = [each for each in machines if is_queued(each) is queued]",
         "for alike in (machines,):",
     ),
-    _machines("gives up machines that exist", " and not machine.id", ""),
+    _machines("gives up machines that exist", " and not machine.id", tests="test_conformance.py"),
     _node_group("a forced deletion keeps the minimum", "least=None)", "least=self.min_size)"),
     # Machines
     _machines("standby runs", "return InstanceState.STOPPED", "return InstanceState.RUNNING"),
