@@ -88,6 +88,20 @@ def test_twenty_groups_that_are_short_cost_twenty_calls_more(filled, provider) -
     assert len(failed) == 20
 
 
+def test_twenty_groups_that_do_not_say_why_they_are_short_cost_twenty_calls_more(filled, provider) -> None:
+    loop(provider, filled)
+    filled.run_out(silent=True)
+    for number in range(20):
+        filled.do("instance_group_managers", "resize", f"group-{number:03}", size=EACH + 3)
+    asked = Counter()
+
+    for _ in range(16):
+        calls = Counter(loop(provider, filled)) - Counter(LISTS) - Counter(QUOTAS)
+        assert calls.total() <= 20
+        asked += calls
+    assert asked["instance_group_managers:list_errors"] >= 20
+
+
 def test_growth_and_removal_take_a_few_calls_for_each_group_and_machine(double, provider) -> None:
     double.make_mig("group-a", size=2)
     double.settle()

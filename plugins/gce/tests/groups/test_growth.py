@@ -380,3 +380,16 @@ def test_all_or_nothing_keeps_to_the_maximum(double, workers) -> None:
     with pytest.raises(SizeLimitError, match="its maximum is 4"):
         group.increase_atomically(2)
     assert not double.calls
+
+
+@pytest.mark.scenario(15)
+def test_a_resize_request_without_any_answer_is_repeated_as_it_was_and_made_once(double, workers) -> None:
+    unrepaired = {"instanceLifecyclePolicy": {"defaultActionOnFailure": "DO_NOTHING"}}
+    group = workers(size=0, machine_type="g2-standard-4", **unrepaired)
+    lost = double.faults.drop("instance_group_manager_resize_requests:insert", after=True)
+    with pytest.raises(CloudUnavailableError):
+        group.increase_atomically(2)
+    lost.times = 0
+    group.increase_atomically(2)
+    assert len(double.mig("workers").requests) == 1
+    assert double.mig("workers").target == group.target_size == 2

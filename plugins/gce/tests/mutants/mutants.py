@@ -63,8 +63,8 @@ MUTANTS = (
     _growth("forgets a lost order", "except CloudUnavailableError:", "except CloudUnavailableError if False else ():"),
     _growth(
         "counts a repeated order twice",
-        "max(now.mig.target_size, attempt.before + count)",
-        "now.mig.target_size + count",
+        "max(now.mig.target_size, attempt.before + attempt.count)",
+        "now.mig.target_size + attempt.count",
     ),
     _growth("resizes over others", "if size != known:", "if False:"),
     _growth("takes back its own order", "if self._services.orders.is_undone_by(now, size + count):", "if False:"),
@@ -72,7 +72,7 @@ MUTANTS = (
         "queues in any group", "elif self.has_queue:", "else:\n            self._growth.queue(count)\n        if False:"
     ),
     _attempts("other names after a lost answer", "names = last.names[:count]", "pass"),
-    _attempts("another id after a lost answer", "if len(last.names) == count:", "if False:"),
+    _attempts("another id after a lost answer", "if last.count == count:", "if False:"),
     _current("old members after a change", "self._services.touch(self.address)", "pass"),
     _current("a deletion is not remembered", "self._services.orders.deleted(self.id, id_, incarnation)", "pass"),
     # Shrinking

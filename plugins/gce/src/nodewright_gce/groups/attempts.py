@@ -16,9 +16,11 @@ _OPEN_FOR = timedelta(minutes=1)
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """An order of machines by name."""
+    """An order of machines."""
 
+    #: Of the machines, or of the resize request.
     names: tuple[str, ...]
+    count: int
     request_id: str
     at: datetime
     #: The size of the group when it was first tried.
@@ -41,16 +43,35 @@ class Attempts:
 
     def next(self, group: str, mig: Mig, count: int, taken: Collection[str]) -> Attempt:
         """Return how to order *count* machines of a group, which is *mig* now, none of them with a *taken* name."""
-        now = self._clock.now()
-        with self._lock:
-            last = self._open.get(group)
+        last = self._last(group)
         names: tuple[str, ...] = ()
-        if last is not None and now - last.at < _OPEN_FOR and not any(each in taken for each in last.names):
-            if len(last.names) == count:
+        if last is not None and not any(each in taken for each in last.names):
+            if last.count == count:
                 return last
             names = last.names[:count]
         names += self._names.machines(mig.base_instance_name, count - len(names), {*taken, *names})
-        attempt = Attempt(names=names, request_id=self._names.request_id(), at=now, before=mig.target_size)
+        return self._open_with(group, names, mig, count)
+
+    def next_request(self, group: str, mig: Mig, count: int) -> Attempt:
+        """Return how to order *count* machines of a group, which is *mig* now, by a resize request."""
+        last = self._last(group)
+        if last is not None and last.count == count:
+            return last
+        return self._open_with(group, (self._names.resize_request(),), mig, count)
+
+    def _last(self, group: str) -> Attempt | None:
+        with self._lock:
+            last = self._open.get(group)
+        return last if last is not None and self._clock.now() - last.at < _OPEN_FOR else None
+
+    def _open_with(self, group: str, names: tuple[str, ...], mig: Mig, count: int) -> Attempt:
+        attempt = Attempt(
+            names=names,
+            count=count,
+            request_id=self._names.request_id(),
+            at=self._clock.now(),
+            before=mig.target_size,
+        )
         with self._lock:
             self._open[group] = attempt
         return attempt

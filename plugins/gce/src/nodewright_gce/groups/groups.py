@@ -1,6 +1,6 @@
 """All groups of a provider, and what is remembered of them from refresh to refresh."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from random import SystemRandom
 
 from nodewright.api import Node, ProviderContext
@@ -48,9 +48,9 @@ class Groups:
         #: By id.
         self.shown: Mapping[str, GceNodeGroup] = {}
 
-    def read(self) -> tuple[ManagedGroup, ...]:
-        """Read all groups, and what became of operations that took longer."""
-        groups = self._migs.read()
+    def read(self, asked: Collection[str] = ()) -> tuple[ManagedGroup, ...]:
+        """Read all groups, and what became of operations that took longer; for *asked* see `Migs.read`."""
+        groups = self._migs.read(asked)
         orders = self._services.orders
         for failed in self._services.operations.refresh():
             orders.forget(failed)

@@ -13,6 +13,7 @@ from nodewright.api import (
 )
 
 from nodewright_gce.causes import CREATING
+from nodewright_gce.groups.attempts import Attempt
 from nodewright_gce.groups.current import Current
 from nodewright_gce.groups.machines import name_of
 from nodewright_gce.groups.removal import reference
@@ -49,13 +50,19 @@ class Growth:
 
     def queue(self, count: int) -> None:
         """Order machines by a resize request: they come all together, now or when they can be had."""
-        now = self._now(count)
-        names, operations = self._services.names, self._services.operations
-        operation = self._services.compute.insert_resize_request(
-            now.address, names.resize_request(), count, request_id=names.request_id()
-        )
-        operations.follow(self._current.id, [operation])
-        self._current.has(now, now.mig.target_size + count)
+        now, group, services = self._now(count), self._current.id, self._services
+        attempt = services.attempts.next_request(group, now.mig, count)
+        try:
+            operation = services.compute.insert_resize_request(
+                now.address, attempt.names[0], count, request_id=attempt.request_id
+            )
+            services.operations.follow(group, [operation])
+        except NodewrightError as error:
+            # Without an answer, Google may have taken it all the same.
+            if not isinstance(error, CloudUnavailableError):
+                services.attempts.over(group)
+            raise
+        self._taken(now, attempt)
 
     def _now(self, count: int) -> ManagedGroup:
         """Return the group as it is now, with room for *count* more machines."""
@@ -89,9 +96,14 @@ class Growth:
             if _NAME_TAKEN not in str(error):
                 self._take_back(attempt.names, error)
             raise
-        services.attempts.over(group)
+        self._taken(now, attempt)
+
+    def _taken(self, now: ManagedGroup, attempt: Attempt) -> None:
+        """Note that Google has taken an order."""
+        self._services.attempts.over(self._current.id)
         # The size that was read may include an attempt that is repeated.
-        self._current.has(now, max(now.mig.target_size, attempt.before + count), before=attempt.before)
+        target = max(now.mig.target_size, attempt.before + attempt.count)
+        self._current.has(now, target, before=attempt.before)
 
     def _take_back(self, names: Sequence[str], error: NodewrightError) -> None:
         """Delete what came of an order that failed with *error*; raises `PartialIncreaseError` if that fails."""

@@ -49,6 +49,12 @@ class History:
         self._heard: Mapping[str, datetime] = {}
         self._silences: Mapping[str, _Silence] = {}
 
+    def due(self) -> tuple[str, ...]:
+        """Return the ids of the groups whose histories the next refresh reads, unless they tell by then."""
+        now = self._clock.now()
+        due = [name for name, each in self._silences.items() if now - each.read_at >= _PAUSE]
+        return tuple(sorted(due, key=lambda name: self._silences[name].read_at)[:_MOST_READS])
+
     def refresh(
         self,
         groups: Iterable[ManagedGroup],
@@ -67,8 +73,7 @@ class History:
         }
         new = {name: _Silence(since=self._heard[name], read_at=self._heard[name]) for name in silent}
         self._silences = {name: self._silences.get(name, new[name]) for name in silent}
-        due = [name for name, each in self._silences.items() if now - each.read_at >= _PAUSE]
-        for name in sorted(due, key=lambda name: self._silences[name].read_at)[:_MOST_READS]:
+        for name in self.due():
             # Also if that fails: the others come first then.
             silence = replace(self._silences[name], read_at=now)
             self._silences = {**self._silences, name: silence}

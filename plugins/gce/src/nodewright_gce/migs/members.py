@@ -1,7 +1,7 @@
 """The machines of groups, listed when something about a group has changed, and otherwise taken as they were."""
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from threading import Lock
@@ -69,16 +69,25 @@ class Members:
         """Forget the machines of groups that are not *used*."""
         self._listings = {address: each for address, each in self._listings.items() if address in used}
 
-    def to_list(self, migs: Sequence[tuple[Address, Mig]], now: datetime) -> list[tuple[Address, Mig]]:
-        """Return those of the groups that could be read whose machines have to be listed now."""
+    def to_list(
+        self, migs: Sequence[tuple[Address, Mig]], asked: Collection[str], now: datetime
+    ) -> list[tuple[Address, Mig]]:
+        """Return those of the groups that could be read whose machines have to be listed now.
+
+        Of the groups with the ids *asked*, only those that have changed are.
+        """
         with self._lock:
             touched = self._touched & {address for address, _ in migs}
             self._touched -= touched
             unknown, self._unknown = self._unknown, set()
         touched |= self._makers(migs, unknown, now)
-        return [(address, mig) for address, mig in migs if address in touched or self._is_due(address, mig, now)]
+        return [
+            (address, mig)
+            for address, mig in migs
+            if address in touched or self._is_due(address, mig, now, asked=address.id in asked)
+        ]
 
-    def _is_due(self, address: Address, mig: Mig, now: datetime) -> bool:
+    def _is_due(self, address: Address, mig: Mig, now: datetime, *, asked: bool) -> bool:
         listing = self._listings.get(address)
         if listing is None:
             return True
@@ -89,7 +98,8 @@ class Members:
             count for action, count in mig.current_actions.items() if action != "none"
         )
         spread = 1 + crc32(address.id.encode()) / 2**32
-        return unsteady or not listing.settled or listing.row != _row(mig) or age >= _KEPT * spread
+        changed = not listing.settled or listing.row != _row(mig)
+        return changed or (unsteady and not asked) or age >= _KEPT * spread
 
     def _makers(self, migs: Sequence[tuple[Address, Mig]], unknown: set[str], now: datetime) -> set[Address]:
         """Return the groups whose machines are named like nodes that no group has."""

@@ -1,7 +1,7 @@
 """All groups that are used, read with as few calls as show what has changed."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nodewright.api import Clock, GroupNotFoundError, GroupSpec, NodewrightError
@@ -63,8 +63,11 @@ class Migs:
         self._areas: Mapping[Place, _Area] = {}
         self._missing: frozenset[Address] = frozenset()
 
-    def read(self) -> tuple[ManagedGroup, ...]:
+    def read(self, asked: Collection[str] = ()) -> tuple[ManagedGroup, ...]:
         """Return all groups that are used, by id. For the provider's thread.
+
+        Groups with the ids *asked* are asked for something else in this refresh: their machines are listed only if the
+        list of groups shows a change.
 
         A zone that can't be read keeps its groups as they were read last, with that trouble; so does a group whose
         machines can't be listed. A named group that does not exist stays, with a `GroupNotFoundError`. Raises the
@@ -73,7 +76,7 @@ class Migs:
         areas = self._read_areas()
         used = {address: limits for area in areas.values() for address, limits in area.used.items()}
         self._members.forget_others(used.keys())
-        troubles = self._read_members(areas, used)
+        troubles = self._read_members(areas, used, asked)
         self._areas = areas
         groups = [self._group(address, limits, areas[address.place], troubles) for address, limits in used.items()]
         groups += self._missing_groups(areas)
@@ -103,9 +106,11 @@ class Migs:
         except NodewrightError as error:
             return _Area(migs=before.migs, used=before.used, trouble=error)
 
-    def _read_members(self, areas: Mapping[Place, _Area], used: Iterable[Address]) -> Mapping[Address, NodewrightError]:
+    def _read_members(
+        self, areas: Mapping[Place, _Area], used: Iterable[Address], asked: Collection[str]
+    ) -> Mapping[Address, NodewrightError]:
         readable = [(each, areas[each.place].migs[each.name]) for each in used if areas[each.place].trouble is None]
-        due = self._members.to_list(readable, self._clock.now())
+        due = self._members.to_list(readable, asked, self._clock.now())
         results = at_once(self._list_members, due, self._workers)
         return {address: error for (address, _), error in zip(due, results, strict=True) if error}
 
