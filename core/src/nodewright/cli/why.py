@@ -23,8 +23,8 @@ _HELP = """\
 Reads the cluster once and decides as the loop would, but changes nothing. It also reads the memory of the running \
 autoscaler: how long a node has been unneeded, and which groups are backed off.
 
-A group may also be named as KIND/ID by an object that names it in its cloud's own words, such as \
-AWSAutoScalingGroup/ARN.
+Where the names of groups are URLs, the last part of one is enough. An object that names a group in its cloud's own \
+words may stand for it as KIND/ID, such as AWSAutoScalingGroup/ARN.
 
 A pod that runs is told with what the record says of it. One that is gone is known from the record alone: the file \
 that record.path names, or a copy of it that --record names.
@@ -89,10 +89,10 @@ def _answer(kind: str, name: str, flags: "Flags") -> str:
 
 def _group_called(name: str, autoscaler: "Autoscaler", look: "Look") -> str:
     """Return the group of that *name*, or the one that an object KIND/ID names in its cloud's own words."""
-    if any(group.id == name for group in look.findings.groups):
-        return name
+    from nodewright.explain.group_names import group_meant
+
     kind, _, id_ = name.partition("/")
-    return autoscaler.resolve(kind, id_) or name
+    return group_meant(name, (group.id for group in look.findings.groups)) or autoscaler.resolve(kind, id_) or name
 
 
 def _about_pod(
