@@ -89,10 +89,10 @@ def _answer(kind: str, name: str, flags: "Flags") -> str:
 
 def _group_called(name: str, autoscaler: "Autoscaler", look: "Look") -> str:
     """Return the group of that *name*, or the one that an object KIND/ID names in its cloud's own words."""
-    from nodewright.explain.group_names import group_meant
-
+    if any(group.id == name for group in look.findings.groups):
+        return name
     kind, _, id_ = name.partition("/")
-    return group_meant(name, (group.id for group in look.findings.groups)) or autoscaler.resolve(kind, id_) or name
+    return autoscaler.resolve(kind, id_) or name
 
 
 def _about_pod(

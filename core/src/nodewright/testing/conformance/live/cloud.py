@@ -17,7 +17,7 @@ from nodewright.api import (
     TemporaryError,
     ThrottledError,
 )
-from nodewright.explain.group_names import group_meant
+from nodewright.api.group_name import name_of_group
 from nodewright.testing.conformance.cloud import Ability, Cloud
 from nodewright.testing.conformance.live.guard import GuardedProvider
 
@@ -217,10 +217,11 @@ class ResizedCloud(LiveCloud):
 
 
 def find_group(groups: Sequence[NodeGroup], name: str) -> NodeGroup:
-    """Return the group called *name*; raises `PermanentError` that names those that there are."""
+    """Return the group with that id, or the only one of that *name*; raises `PermanentError` that names all."""
     by_id = {group.id: group for group in groups}
-    if (meant := group_meant(name, by_id)) is not None:
-        return by_id[meant]
+    named = [id_ for id_ in by_id if name in (id_, name_of_group(id_))]
+    if name in by_id or len(named) == 1:
+        return by_id.get(name) or by_id[named[0]]
     there = ", ".join(sorted(by_id)) or "none at all"
     raise PermanentError(f"the provider finds no group {name!r}; it finds {there}")
 
