@@ -8,6 +8,7 @@ from nodewright.api import Reason
 from nodewright.config.model import Settings
 from nodewright.decision.decide import decide
 from nodewright.decision.memory import LastVerdict, Memory, UnneededMemory, VerdictMemory
+from nodewright.explain.documents import group_document
 from nodewright.explain.explanation import UnknownError, explain_group, explain_node, explain_pod
 from nodewright.explain.look import Look
 from nodewright.explain.overview import overview
@@ -223,6 +224,18 @@ def test_a_group_that_is_not_known_may_be_of_a_provider_that_cannot_be_read(faul
     with pytest.raises(UnknownError) as raised:
         explain_group(while_unreadable(*faults, groups=[a_group("a", size=1)]), "pool")
     assert str(raised.value) == message
+
+
+def test_a_group_whose_id_is_a_url_goes_by_the_last_part_of_it() -> None:
+    groups = [a_group(f"https://cloud/{place}", size=1) for place in ("a/web", "a/jobs", "b/jobs")]
+    look = while_unreadable(groups=groups)
+
+    assert explain_group(look, "web") == explain_group(look, "https://cloud/a/web")
+    assert group_document(look, "web")["name"] == "https://cloud/a/web"
+    with pytest.raises(UnknownError, match="group jobs: name one of https://cloud/a/jobs, https://cloud/b/jobs"):
+        explain_group(look, "jobs")
+    with pytest.raises(UnknownError, match=r"there is no group wbe: did you mean web\?"):
+        explain_group(look, "wbe")
 
 
 def test_a_group_that_can_not_be_read_is_told_with_its_limits_and_the_cause() -> None:

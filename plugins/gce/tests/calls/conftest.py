@@ -43,7 +43,7 @@ def workers(double):
 
 
 class Served:
-    """A server with fixed answers, which remembers what it was sent."""
+    """A server with fixed answers, or functions that make them, which remembers what it was sent."""
 
     def __init__(self) -> None:
         self.answers: dict[str, object] = {}
@@ -66,7 +66,8 @@ class Served:
                 served.requests.append((self.command, self.path, self.headers.get("Authorization", ""), body))
                 served.headers.append(self.headers)
                 served.clients.add(self.client_address)
-                data = json.dumps(served.answers[self.path.partition("?")[0]]).encode()
+                told = served.answers[self.path.partition("?")[0]]
+                data = json.dumps(told() if callable(told) else told).encode()
                 self.send_response(served.status)
                 self.send_header("Content-Length", str(len(data)))
                 self.end_headers()

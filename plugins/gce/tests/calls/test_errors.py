@@ -76,6 +76,12 @@ def test_a_message_says_what_happened_to_what_and_what_to_do() -> None:
     )
 
 
+def test_the_permission_to_allow_is_the_one_that_google_names() -> None:
+    denied = answer(403, "forbidden", "Required 'iam.serviceAccounts.actAs' permission for 'projects/p'")
+
+    assert str(refusal(denied, RESIZE, NOW)).endswith("allow iam.serviceAccounts.actAs in the role of the account")
+
+
 @pytest.mark.parametrize(
     ("told", "words"),
     [

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from datetime import timedelta
+from itertools import count, cycle
 from uuid import uuid4
 
 import pytest
@@ -89,13 +90,15 @@ def test_an_answer_that_is_not_googles_is_told_as_that(connect, served, answer) 
         connect(endpoints={"compute": served.url}).migs(ZONE)
 
 
-def test_pages_that_never_end_are_not_followed_for_ever(connect, served) -> None:
+@pytest.mark.parametrize(("tokens", "read"), [(["a"], 2), (["a", "b"], 3), (map(str, count()), 1000)])
+def test_pages_that_never_end_are_not_followed_for_ever(connect, served, tokens, read) -> None:
     path = "/compute/v1/projects/double/zones/europe-west1-b/instanceGroupManagers"
-    served.answers[path] = {"items": [{"name": "a"}], "nextPageToken": "again"}
+    following = cycle(tokens) if isinstance(tokens, list) else tokens
+    served.answers[path] = lambda: {"items": [{"name": "a"}], "nextPageToken": next(following)}
 
-    with pytest.raises(CloudUnavailableError, match="goes in a circle"):
+    with pytest.raises(CloudUnavailableError, match="comes to no end"):
         connect(endpoints={"compute": served.url}).migs(ZONE)
-    assert len(served.requests) == 2
+    assert len(served.requests) == read
 
 
 def test_numbers_may_be_written_as_text_and_unknown_fields_are_ignored(connect, served) -> None:

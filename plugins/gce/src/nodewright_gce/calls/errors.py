@@ -41,6 +41,8 @@ _PASSING = frozenset({"RESOURCE_ALREADY_EXISTS", "RESOURCE_IN_USE_BY_ANOTHER_RES
 _GROWTH = re.compile(r"createInstances|resize", re.IGNORECASE)
 #: Looks like a token or a key.
 _SECRET = re.compile(r"ya29\.[\w.-]+|eyJ[\w-]+\.[\w.-]+|-----BEGIN.*", re.S)
+#: In Google's words, which count more than what its documentation says of a call.
+_PERMISSION = re.compile(r"'(\w+\.\w+\.\w+)' permission")
 #: Length of a message that may not come from Google.
 _LONGEST = 200
 
@@ -179,7 +181,9 @@ def _denied(reasons: frozenset[str], call: Call, text: str) -> AccessDeniedError
         return AccessDeniedError(
             f"the project may not use the API for {call}: {text}; enable the API, and billing, for it", status=403
         )
-    allow = f"; allow {call.permission} in the role of the account" if call.permission else ""
+    named = _PERMISSION.search(text)
+    permission = named[1] if named else call.permission
+    allow = f"; allow {permission} in the role of the account" if permission else ""
     return AccessDeniedError(f"Google does not allow {call}: {text}{allow}", status=403)
 
 

@@ -39,6 +39,8 @@ _BILLING = "https://cloudbilling.googleapis.com"
 _SERVICE = "services/6F81-5844-456A"
 _PAGE = 500
 _PAGE_OF_PRICES = 5000
+#: More than Google has of anything, even on pages that are almost empty.
+_MOST_PAGES = 1000
 
 _Query = Mapping[str, str | int]
 
@@ -198,18 +200,18 @@ class GoogleCompute:
         return [item for page in pages for item in page.items]
 
     def _pages(self, call: Call, method: str, url: str, kind: type[P], query: _Query) -> Iterator[P]:
-        token = ""
-        while True:
+        token, seen = "", {""}
+        for _ in range(_MOST_PAGES):
             asked = {**query, "pageToken": token} if token else query
             page = _decoded(self._session.send(call, method, f"{url}?{urlencode(asked)}").data, kind, call)
             yield page
-            if not page.next_page_token:
-                return
-            if page.next_page_token == token:
-                raise CloudUnavailableError(
-                    f"Google goes in a circle with {call}: the next loop reads it from the start"
-                )
             token = page.next_page_token
+            if not token:
+                return
+            if token in seen:
+                break
+            seen.add(token)
+        raise CloudUnavailableError(f"Google comes to no end with {call}: the next loop reads it from the start")
 
     def _change(self, call: Call, path: str, query: _Query, body: Mapping[str, object] | None = None) -> Operation:
         url = f"{self._compute}{path}?{urlencode(query)}"

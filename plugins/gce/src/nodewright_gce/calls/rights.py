@@ -26,14 +26,15 @@ class Right:
     permission: str
 
 
+_LIST = Right(Part.READ_GROUPS, "compute.instanceGroupManagers.list")
 _READ = Right(Part.READ_GROUPS, "compute.instanceGroupManagers.get")
 _UPDATE = Right(Part.RESIZE_GROUPS, "compute.instanceGroupManagers.update")
 
 #: By resource and verb, as metrics name them.
 RIGHTS: Mapping[tuple[str, str], Right] = {
-    ("instance_group_managers", "list"): Right(Part.READ_GROUPS, "compute.instanceGroupManagers.list"),
+    ("instance_group_managers", "list"): _LIST,
     ("instance_group_managers", "get"): _READ,
-    ("instance_group_managers", "list_managed_instances"): _READ,
+    ("instance_group_managers", "list_managed_instances"): _LIST,
     ("instance_group_managers", "list_errors"): _READ,
     ("instance_group_manager_resize_requests", "list"): _READ,
     ("instance_templates", "get"): Right(Part.READ_GROUPS, "compute.instanceTemplates.get"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from threading import Lock
 
+from nodewright_gce.calls.rights import right_of
 from nodewright_gce.testing.messages import HangUpError, RefusalError, Reply, Request
 from nodewright_gce.testing.wire import write_refusal
 
@@ -155,13 +156,10 @@ def _throttling(request: Request) -> RefusalError:
 
 def _denial(request: Request) -> RefusalError:
     """The refusal for lack of a permission."""
-    resource = "".join(part.capitalize() for part in request.call.resource.split("_"))
-    return RefusalError(
-        403,
-        "forbidden",
-        f"Required 'compute.{resource[:1].lower()}{resource[1:]}.{request.call.verb.partition('_')[0]}' permission for "
-        f"'projects/{request.call.project}'",
-    )
+    permission = right_of(request.call.resource, request.call.verb).permission
+    where = f"for 'projects/{request.call.project}'"
+    message = f"Required '{permission}' permission {where}" if permission else f"The caller has no permission {where}"
+    return RefusalError(403, "forbidden", message)
 
 
 def _expiry(request: Request) -> RefusalError:
