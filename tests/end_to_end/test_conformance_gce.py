@@ -98,3 +98,9 @@ def test_a_right_that_is_missing_is_named(double, conformance) -> None:
     assert err.startswith("nodewright conformance: gce can't be read: ")
     assert "compute.instanceGroupManagers.list" in err
     assert double.secret not in err
+
+
+def test_the_name_of_a_group_is_enough(double, conformance) -> None:
+    status, _, err, report = conformance("--group", "pool-web", "--full", "--yes", rules="twice")
+    assert (status, err) == (0, "")
+    assert report["group"] == double.group_id("pool-web")

@@ -23,8 +23,8 @@ _HELP = """\
 Reads the cluster once and decides as the loop would, but changes nothing. It also reads the memory of the running \
 autoscaler: how long a node has been unneeded, and which groups are backed off.
 
-A group may also be named as KIND/ID by an object that names it in its cloud's own words, such as \
-AWSAutoScalingGroup/ARN.
+Where the names of groups are URLs, the last part of one is enough. An object that names a group in its cloud's own \
+words may stand for it as KIND/ID, such as AWSAutoScalingGroup/ARN.
 
 A pod that runs is told with what the record says of it. One that is gone is known from the record alone: the file \
 that record.path names, or a copy of it that --record names.

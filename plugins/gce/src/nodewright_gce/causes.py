@@ -18,7 +18,7 @@ _PERMISSION, _CONFIGURATION, _OTHER = ErrorClass.PERMISSION, ErrorClass.CONFIGUR
 
 #: Actions under which a machine is on its way. Only then its errors say that it does not come.
 CREATING = frozenset({"CREATING", "CREATING_WITHOUT_RETRIES", "RECREATING"})
-#: An error that is not known counts only for a machine that has not got further than this.
+#: What a machine shows that has not got further than being made.
 _NOT_YET_RUNNING = frozenset({"", "PENDING", "PROVISIONING", "STAGING"})
 _UNKNOWN = "OTHER"
 #: How Google writes codes. What looks otherwise may contain an id.
@@ -38,6 +38,8 @@ class _Meaning:
     of_pool: bool = False
     #: Whether the reservation that the machine was to come from is used up.
     of_reservation: bool = False
+    #: Whether it counts only for a machine that has not got further than being made.
+    early: bool = False
 
     def fits(self, error: AttemptError) -> bool:
         """Whether *error* means this."""
@@ -53,7 +55,7 @@ _MEANINGS: tuple[_Meaning, ...] = (
         of_pool=True,
     ),
     _Meaning(error_class=_STOCK_OUT, name="INSUFFICIENT_CAPACITY", code=r"^INSUFFICIENT_CAPACITY$", of_pool=True),
-    _Meaning(error_class=_STOCK_OUT, code=r"^(GPU_STOCKOUT|insufficientCapacity)$", of_pool=True),
+    _Meaning(error_class=_STOCK_OUT, code=r"^(GPU_STOCKOUT|insufficientCapacity)$", of_pool=True, early=True),
     _Meaning(error_class=_QUOTA, name="QUOTA_EXCEEDED", code="(?i)QUOTA"),
     _Meaning(error_class=_OTHER, name="IP_SPACE_EXHAUSTED", code="IP_SPACE_EXHAUSTED"),
     _Meaning(error_class=_PERMISSION, name="PERMISSIONS_ERROR", code="PERMISSIONS_ERROR"),
@@ -110,9 +112,9 @@ _MEANINGS: tuple[_Meaning, ...] = (
         name="AUTOMATIC_RESERVATIONS_NO_CAPACITY",
         message="All automatic reservations in your project.* are fully consumed",
     ),
-    _Meaning(error_class=_CONFIGURATION, code=r"^(RESOURCE_NOT_FOUND|INVALID_FIELD_VALUE|INVALID_USAGE)$"),
+    _Meaning(error_class=_CONFIGURATION, code=r"^(RESOURCE_NOT_FOUND|INVALID_FIELD_VALUE|INVALID_USAGE)$", early=True),
     # A spot machine was taken back while it was being made.
-    _Meaning(error_class=_STOCK_OUT, code=r"^UNSUPPORTED_OPERATION$", message="(?i)preempt", of_pool=True),
+    _Meaning(error_class=_STOCK_OUT, code=r"^UNSUPPORTED_OPERATION$", message="(?i)preempt", of_pool=True, early=True),
 )
 #: All causes that are known by name; the others have Google's code.
 NAMES = frozenset(each.name for each in _MEANINGS if each.name)
@@ -127,19 +129,24 @@ def cause_of_machine(machine: ManagedInstance, pool: Pool) -> InstanceError | No
     """Return why *machine*, which was to come from *pool*, does not come; None if nothing says that it will not."""
     if machine.current_action not in CREATING:
         return None
-    known_only = machine.instance_status not in _NOT_YET_RUNNING
-    return cause_of(machine.last_attempt.errors.errors, pool, known_only=known_only)
+    further = machine.instance_status not in _NOT_YET_RUNNING
+    return cause_of(machine.last_attempt.errors.errors, pool, further=further)
 
 
-def cause_of(errors: Sequence[AttemptError], pool: Pool, *, known_only: bool = False) -> InstanceError | None:
+def cause_of(errors: Sequence[AttemptError], pool: Pool, *, further: bool = False) -> InstanceError | None:
     """Return what *errors* of one attempt say together, for a machine that was to come from *pool*.
 
-    The last error that is known decides, and all are told. With *known_only*, there is no cause if none is known.
+    The last error that is known decides, and all are told. If the machine got *further* than being made, only those
+    count that say that it does not come all the same.
     """
-    known = [(error, meaning) for error in errors if (meaning := _meaning(error)) is not None]
+    known = [
+        (error, meaning)
+        for error in errors
+        if (meaning := _meaning(error)) is not None and not (further and meaning.early)
+    ]
     message = "; ".join(dict.fromkeys(_sentences(errors)))
     if not known:
-        if known_only or not errors:
+        if further or not errors:
             return None
         code = errors[-1].code
         return InstanceError(

@@ -172,6 +172,14 @@ def test_a_deletion_that_ends_with_an_error_is_a_failure_of_that_kind(code, kind
     assert type(failure(operation, RESIZE)) is kind
 
 
+def test_an_operation_may_fail_with_a_status_and_no_error() -> None:
+    operation = Operation(status="DONE", http_error_status_code=500, http_error_message="INTERNAL")
+
+    error = failure(operation, RESIZE)
+    assert type(error) is TemporaryError
+    assert "INTERNAL (500)" in str(error)
+
+
 def test_an_operation_without_an_error_is_none() -> None:
     assert failure(Operation(status="RUNNING"), RESIZE) is None
 

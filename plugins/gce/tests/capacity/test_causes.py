@@ -140,6 +140,12 @@ def test_an_unknown_error_of_a_machine_that_does_not_run_yet_counts(status) -> N
     assert (cause.error_class, cause.code, cause.message) == (OTHER, "WHATEVER", "it broke")
 
 
+@pytest.mark.parametrize("code", ["INVALID_FIELD_VALUE", "RESOURCE_NOT_FOUND", "GPU_STOCKOUT"])
+def test_errors_of_machines_in_the_making_are_none_of_a_machine_that_has_got_further(code) -> None:
+    machine = a_machine(an_error(code), action="RECREATING", status="RUNNING")
+    assert cause_of_machine(machine, POOL) is None
+
+
 def test_a_known_error_counts_however_far_the_machine_has_got() -> None:
     cause = cause_of_machine(a_machine(an_error("INSUFFICIENT_CAPACITY"), status="RUNNING"), POOL)
     assert cause is not None

@@ -300,6 +300,16 @@ def test_an_operation_that_may_not_be_read_is_no_failure_and_not_waited_for(doub
     assert "allow compute.zoneOperations.get" in caplog.text
 
 
+@pytest.mark.parametrize("status", [400, 404])
+def test_machines_of_an_operation_that_google_has_lost_are_not_taken_back(double, workers, status) -> None:
+    group = workers()
+    double.works(600)
+    double.faults.refuse("zone_operations:get", "notFound", "The resource was not found", status=status)
+    group.increase(1)
+    assert double.mig("workers").target == group.target_size == 4
+    assert double.calls[DELETE] == 0
+
+
 def test_an_operation_that_can_not_be_read_now_is_read_by_the_next_refresh(double, start) -> None:
     double.make_mig("workers", size=3)
     provider = start()

@@ -359,3 +359,14 @@ def test_machines_of_a_queue_come_when_they_can_be_had(double, start) -> None:
 
 #: Google takes resize requests only for groups that do not repair machines.
 UNREPAIRED = {"instanceLifecyclePolicy": {"defaultActionOnFailure": "DO_NOTHING"}}
+
+
+def test_an_order_still_counts_while_google_lags_behind_if_nothing_could_be_given_up(double, start) -> None:
+    double.make_mig("workers", size=3)
+    provider = start()
+    double.lags(30)
+    provider.groups()[0].increase(2)
+    group = again(provider)
+    with pytest.raises(TemporaryError):
+        group.decrease_target(2)
+    assert again(provider).target_size == 5

@@ -1,7 +1,7 @@
 """Which groups are used, and within which limits."""
 
 import pytest
-from nodewright.api import CloudUnavailableError, ConfigurationError, GroupNotFoundError
+from nodewright.api import CloudUnavailableError, ConfigurationError, GroupNotFoundError, PermanentError
 
 from .a_compute import URL, Place, a_mig, address
 
@@ -98,6 +98,17 @@ def test_labels_that_cannot_be_read_freeze_the_groups_of_the_zone(world) -> None
     )
 
     assert {name: group.trouble for name, group in world.loop().items()} == {"a": down}
+
+
+def test_a_group_whose_template_was_taken_away_hides_no_other_group(world) -> None:
+    world.compute.put(a_mig("a", template="one"), a_mig("b", template="gone"))
+    world.compute.labels = {"one": {"cluster": "prod"}}
+    world.compute.troubles["https://www.googleapis.com/compute/v1/projects/p/global/instanceTemplates/gone"] = (
+        PermanentError("404")
+    )
+    world.configure(discover=[{"labels": {"cluster": "prod"}}])
+
+    assert {name: group.trouble for name, group in world.loop().items()} == {"a": None}
 
 
 def test_regions_in_yaml_have_their_zones_and_their_regional_groups(world) -> None:

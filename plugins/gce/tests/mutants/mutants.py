@@ -130,13 +130,11 @@ MUTANTS = (
         '"CREATING_WITHOUT_RETRIES"}',
         tests="capacity groups",
     ),
-    _causes(
-        "anything is an error", "known_only = machine.instance_status not in _NOT_YET_RUNNING", "known_only = False"
-    ),
+    _causes("anything is an error", "further = machine.instance_status not in _NOT_YET_RUNNING", "further = False"),
     _causes(
         "nothing unknown is an error",
-        "known_only = machine.instance_status not in _NOT_YET_RUNNING",
-        "known_only = True",
+        "further = machine.instance_status not in _NOT_YET_RUNNING",
+        "further = True",
     ),
     _causes("the first error counts", "error, meaning = known[-1]", "error, meaning = known[0]"),
     _causes("no stock-out in words", 'message="Zone does not currently have sufficient capacity', 'message="No zone'),

@@ -104,6 +104,12 @@ def test_text_that_is_no_yaml_is_read_line_by_line() -> None:
     assert env.mistakes[0].startswith("kube-env: it is no YAML, so it is read line by line: ")
 
 
+def test_lines_may_end_as_on_windows() -> None:
+    env = read_kube_env('BROKEN: %a\r\nNODE_LABELS: a=b\r\nNODE_TAINTS: "x=y:NoSchedule"\r\n')
+    assert env.labels == {"a": "b"}
+    assert [taint.key for taint in env.taints] == ["x"]
+
+
 @pytest.mark.parametrize("text", ["just words", "- a\n- b\n"])
 def test_text_without_names_is_ignored_and_told(text) -> None:
     assert read_kube_env(text).mistakes == ("kube-env: it is ignored, as it is no YAML with names and values",)

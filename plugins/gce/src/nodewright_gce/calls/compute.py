@@ -68,7 +68,11 @@ class Compute(Protocol):
         """``instanceGroupManagerResizeRequests.cancel``."""
 
     def operation(self, operation: Operation) -> Operation:
-        """``zoneOperations.get`` or ``regionOperations.get``: how far it is now; raises as changes do."""
+        """``zoneOperations.get`` or ``regionOperations.get``: how far it is now.
+
+        Raises as changes do if it failed. If it can't be read, that is a `CloudUnavailableError`, unless Google
+        throttles the call, or does not allow it, which has a status.
+        """
 
     def template(self, url: str) -> InstanceTemplate:
         """``instanceTemplates.get`` or ``regionInstanceTemplates.get``, as *url* says."""

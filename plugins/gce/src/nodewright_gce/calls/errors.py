@@ -127,9 +127,13 @@ def failure(operation: Operation, call: Call) -> NodewrightError | None:
     Growth that fails is a `CapacityError` whatever the reason, unless it may soon succeed.
     """
     errors = operation.error.errors
+    kind = operation.operation_type.removeprefix("compute.") or str(call)
+    if not errors and operation.http_error_status_code:
+        return TemporaryError(
+            f"{kind} failed: {shown(operation.http_error_message)} ({operation.http_error_status_code})"
+        )
     if not errors:
         return None
-    kind = operation.operation_type.removeprefix("compute.") or str(call)
     text = f"{kind} failed: {shown(errors[-1].message)} ({errors[-1].code})"
     cause = cause_of(errors, Pool(zone=""))
     if cause is None or errors[-1].code in _PASSING:

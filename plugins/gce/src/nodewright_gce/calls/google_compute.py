@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
-from nodewright.api import Clock, CloudUnavailableError, PermanentError
+from nodewright.api import (
+    AccessDeniedError,
+    Clock,
+    CloudUnavailableError,
+    NodewrightError,
+    PermanentError,
+    ThrottledError,
+)
 
 from nodewright_gce.calls.errors import Call, failure
 from nodewright_gce.calls.fields import fields_of
@@ -142,7 +149,14 @@ class GoogleCompute:
         path = _path_in(operation.self_link)
         resource = "region_operations" if "/regions/" in path else "zone_operations"
         call = Call(resource=resource, verb="get", path=path)
-        return _succeeded(self._get(call, path, Operation), call)
+        try:
+            now = self._get(call, path, Operation)
+        except (AccessDeniedError, ThrottledError):
+            raise
+        except NodewrightError as error:
+            # The operation itself may have gone well.
+            raise CloudUnavailableError(f"nobody can tell what became of {path}: {error}") from error
+        return _succeeded(now, call)
 
     def template(self, url: str) -> InstanceTemplate:
         """``instanceTemplates.get`` or ``regionInstanceTemplates.get``."""

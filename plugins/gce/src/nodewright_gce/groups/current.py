@@ -44,7 +44,8 @@ class Current:
     def read_whole(self) -> ManagedGroup:
         """Return the group as it is now."""
         members = tuple(self._services.compute.managed_instances(self.address))
-        return self._services.orders.applied_to(replace(self.read(), members=members))
+        mig = self._services.compute.mig(self.address)
+        return self._services.orders.applied_to(replace(self.group, mig=mig, members=members))
 
     def has(self, now: ManagedGroup, target: int, *, before: int | None = None) -> None:
         """Note that Google has taken an order for so many machines; *before* is the size that it changed."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from nodewright.api import Clock, ConfigurationError, NodewrightError, Problem
+from nodewright.api import AccessDeniedError, Clock, ConfigurationError, NodewrightError, PermanentError, Problem
 
 from nodewright_gce.calls.compute import Compute
 from nodewright_gce.group_specs import DiscoveryRule, NamedGroup, is_region, is_zone
@@ -86,7 +86,13 @@ class Discovery:
     def _labels_of(self, template: str) -> Mapping[str, str]:
         # A template never changes.
         if template not in self._labels:
-            self._labels[template] = self._compute.template(template).properties.labels
+            try:
+                self._labels[template] = self._compute.template(template).properties.labels
+            except AccessDeniedError:
+                raise
+            except PermanentError:
+                # Somebody took the template away. The other groups of the place are still to be found.
+                return {}
         return self._labels[template]
 
     def _places_of(self, rule: DiscoveryRule) -> tuple[Place, ...]:

@@ -21,7 +21,7 @@ _KUBELET_ARGUMENTS = ("KUBELET_ARGS", "KUBELET_TEST_ARGS")
 _RESOURCE_LABEL = "clusterautoscaler-nodetemplate-resources."
 _MAX_PODS_LABEL = "cloud.google.com/gke-max-pods-per-node"
 _GKE_LABEL = "cloud.google.com/gke-nodepool"
-_LINE = re.compile(r"""^([A-Za-z_][A-Za-z0-9_]*):[ \t]*(.*?)[ \t]*$""", re.MULTILINE)
+_LINE = re.compile(r"""^([A-Za-z_][A-Za-z0-9_]*):[ \t]*(.*?)[ \t\r]*$""", re.MULTILINE)
 #: YAML's scanner is much faster in C, where there is one. All values are read as text.
 _LOADER: type[Any] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 

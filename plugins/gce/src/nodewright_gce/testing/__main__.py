@@ -29,7 +29,7 @@ Let Nodewright use it, with this in gce.yaml:
 
 Check the provider against the rules:
 
-  nodewright conformance --provider gce --config gce.yaml --full --group {group} --poll 500ms
+  nodewright conformance --provider gce --config gce.yaml --full --group pool-web --poll 500ms
 """
 
 
@@ -49,7 +49,6 @@ def guide(double: GceDouble) -> str:
         project=double.project,
         zone=double.mig("pool-web").zones[0],
         endpoints=", ".join(f'{service}: "{url}"' for service, url in double.config()["endpoints"].items()),
-        group=double.group_id("pool-web"),
     )
 
 
