@@ -253,6 +253,16 @@ def test_a_pod_that_no_group_helps_names_the_providers_whose_groups_are_not_know
     assert told == ["  provider shed can't be read: no answer within 60 s; its groups are not known"]
 
 
+def test_an_overview_has_the_names_of_groups_whose_ids_are_urls_unless_they_share_one() -> None:
+    web, jobs, others = (f"https://cloud/{place}" for place in ("a/web", "a/jobs", "b/jobs"))
+    nodes = {web: [a_node("n0")], "": [a_node("n1")]}
+    world = while_unreadable(groups=[a_group(each, size=1) for each in (web, jobs, others)], nodes=nodes)
+
+    _, (groups, *_, verdicts) = overview(world)
+    assert {row[0] for row in groups[1:]} == {"web", jobs, others}
+    assert [row[1] for row in verdicts[1:]] == ["web", "-"]
+
+
 def test_an_overview_names_providers_that_cannot_be_read() -> None:
     lines, _ = overview(while_unreadable(SHED))
     assert "provider shed can't be read: no answer within 60 s" in lines
