@@ -226,6 +226,13 @@ def test_a_group_that_is_not_known_may_be_of_a_provider_that_cannot_be_read(faul
     assert str(raised.value) == message
 
 
+def test_room_that_a_cloud_tells_of_is_no_promise() -> None:
+    group = replace(a_group("pool", size=1), available=7)
+    assert "  room for 7 more, as far as its cloud tells beforehand" in explain_group(
+        while_unreadable(groups=[group]), "pool"
+    )
+
+
 def test_a_group_whose_id_is_a_url_goes_by_the_last_part_of_it() -> None:
     groups = [a_group(f"https://cloud/{place}", size=1) for place in ("a/web", "a/jobs", "b/jobs")]
     look = while_unreadable(groups=groups)
