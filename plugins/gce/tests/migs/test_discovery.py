@@ -41,6 +41,28 @@ def test_the_flag_regional_looks_in_all_zones_and_one_that_fails_keeps_what_it_h
     assert read == {"k8s-b": (2, 2, None), "k8s-c": (1, 1, down), "k8s-d": (2, 2, None)}
 
 
+def test_rules_that_find_nothing_are_told_once(world, caplog) -> None:
+    world.compute.put(a_mig("k8s"), a_mig("other"))
+    world.configure(discovery=["mig:namePrefix=k8s,min=0,max=10"])
+    for _ in range(2):
+        assert world.loop() == {}
+
+    assert caplog.messages == [
+        "no rule finds a group among the 2 of projects/p/zones/europe-west1-b: a name has to go on behind its "
+        "namePrefix; look at zones and regions as well"
+    ]
+
+
+def test_a_zone_that_can_not_be_read_is_told_once_if_no_group_of_it_is_known(world, caplog) -> None:
+    world.compute.put(a_mig("k8s-a"))
+    world.configure(discovery=["mig:namePrefix=k8s,min=0,max=10"], zones=["europe-west1-b", "europe-west1-c"])
+    world.compute.troubles[Place(project="p", name="europe-west1-c")] = CloudUnavailableError("503")
+    for _ in range(2):
+        assert world.loop().keys() == {"k8s-a"}
+
+    assert caplog.messages == ["no group can be found in projects/p/zones/europe-west1-c: 503"]
+
+
 @pytest.mark.scenario(7)
 def test_a_found_group_that_is_deleted_goes_and_a_named_one_stays_with_an_error(world, caplog) -> None:
     world.compute.put(a_mig("found-a"), a_mig("named"))

@@ -1,7 +1,7 @@
 """All groups that are used, read with as few calls as show what has changed."""
 
 import logging
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nodewright.api import Clock, GroupNotFoundError, GroupSpec, NodewrightError
@@ -16,6 +16,7 @@ from nodewright_gce.migs.managed_group import ManagedGroup
 from nodewright_gce.migs.members import Members
 from nodewright_gce.resources.address import Address, Place
 from nodewright_gce.resources.mig import Mig
+from nodewright_gce.warn_once import WarnOnce
 
 _log = logging.getLogger(__name__)
 
@@ -62,6 +63,7 @@ class Migs:
         self._workers = config.concurrent_refreshes
         self._areas: Mapping[Place, _Area] = {}
         self._missing: frozenset[Address] = frozenset()
+        self._warnings = WarnOnce()
 
     def read(self, asked: Collection[str] = ()) -> tuple[ManagedGroup, ...]:
         """Return all groups that are used, by id. For the provider's thread.
@@ -78,6 +80,7 @@ class Migs:
         self._members.forget_others(used.keys())
         troubles = self._read_members(areas, used, asked)
         self._areas = areas
+        self._warnings.warn(dict(self._notes(areas)))
         groups = [self._group(address, limits, areas[address.place], troubles) for address, limits in used.items()]
         groups += self._missing_groups(areas)
         return tuple(sorted(groups, key=lambda group: group.address.id))
@@ -135,6 +138,18 @@ class Migs:
             max_size=limits.max_size,
             trouble=area.trouble or troubles.get(address),
         )
+
+    def _notes(self, areas: Mapping[Place, _Area]) -> Iterator[tuple[Hashable, str]]:
+        """Yield what no group can tell because there is none."""
+        named = {address.place for address in self._discovery.named}
+        for place, area in areas.items():
+            if area.trouble and not area.used and place not in named:
+                yield place, f"no group can be found in {place.path}: {area.trouble}"
+        if named or any(area.used or area.trouble for area in areas.values()):
+            return
+        count, looked = sum(len(area.migs) for area in areas.values()), ", ".join(place.path for place in areas)
+        text = f"no rule finds a group among the {count} of {looked}"
+        yield "none", f"{text}: a name has to go on behind its namePrefix; look at zones and regions as well"
 
     def _missing_groups(self, areas: Mapping[Place, _Area]) -> list[ManagedGroup]:
         """Return the named groups that were not found."""
