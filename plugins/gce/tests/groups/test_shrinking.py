@@ -308,6 +308,19 @@ def test_a_machine_made_anew_after_its_deletion_was_ordered_is_not_shown_as_goin
     assert states(again(provider))[first.name] is InstanceState.RUNNING
 
 
+def test_a_machine_that_was_repaired_as_it_was_deleted_is_shown_as_going_and_deleted_once(double, start) -> None:
+    double.make_mig("workers", size=2)
+    provider = start()
+    first, _ = double.machines("workers")
+    double.take_away(first)
+    double.lags(30)
+    provider.groups()[0].delete_nodes([node(first)])
+    group = again(provider)
+    assert states(group)[first.name] is InstanceState.DELETING
+    group.delete_nodes([node(first)])
+    assert double.mig("workers").target == group.target_size == 1
+
+
 def test_machines_that_stand_by_are_no_part_of_the_target(double, start) -> None:
     double.make_mig("workers", size=2, stopped=1, suspended=1)
     (group,) = start().groups()
