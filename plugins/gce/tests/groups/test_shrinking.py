@@ -383,3 +383,13 @@ def test_an_order_still_counts_while_google_lags_behind_if_nothing_could_be_give
     with pytest.raises(TemporaryError):
         group.decrease_target(2)
     assert again(provider).target_size == 5
+
+
+def test_the_target_does_not_fall_below_none_if_others_deleted_the_same_machines(double, start) -> None:
+    double.make_mig("workers", size=2)
+    (group,) = start().groups()
+    machines = double.machines("workers")
+    double.do("instance_group_managers", "resize", "workers", size=1)
+    double.settle()
+    group.force_delete_nodes([node(each) for each in machines])
+    assert group.target_size == double.mig("workers").target == 0
