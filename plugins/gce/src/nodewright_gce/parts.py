@@ -8,7 +8,7 @@ from nodewright.api import Clock, NodewrightError
 
 from nodewright_gce.calls.compute import Compute
 from nodewright_gce.config.gce import GceConfig
-from nodewright_gce.groups.machines import has_not_come, is_counted, is_queued
+from nodewright_gce.groups.machines import is_queued, to_come
 from nodewright_gce.groups.services import Knowledge
 from nodewright_gce.groups.supply import Supply
 from nodewright_gce.migs.history import History
@@ -100,5 +100,4 @@ def _is_silent(group: ManagedGroup) -> bool:
         return False
     if any(each.last_attempt.errors.errors for each in group.members):
         return False
-    existing = sum(is_counted(each, mig) and not has_not_come(each, mig) for each in group.members)
-    return existing < mig.target_size
+    return to_come(group.members, mig) > 0

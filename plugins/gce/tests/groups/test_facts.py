@@ -206,6 +206,14 @@ def test_room_in_quotas_limits_how_many_machines_are_available(double, start) ->
     assert again(provider).available() == 1
 
 
+def test_machines_that_are_still_to_come_leave_less_of_a_quota(double, start) -> None:
+    double.make_mig("workers", size=2)
+    double.set_quota("europe-west1", "N2_CPUS", 40)
+    provider = start()
+    provider.groups()[0].increase(2)
+    assert again(provider).available() == 1
+
+
 def test_quotas_that_may_not_be_read_limit_nothing_and_are_told_once(double, start, caplog) -> None:
     double.make_mig("workers", size=2)
     double.faults.deny("regions:get")

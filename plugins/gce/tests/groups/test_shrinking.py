@@ -308,6 +308,19 @@ def test_a_machine_made_anew_after_its_deletion_was_ordered_is_not_shown_as_goin
     assert states(again(provider))[first.name] is InstanceState.RUNNING
 
 
+def test_a_machine_that_was_repaired_as_it_was_deleted_is_shown_as_going_and_deleted_once(double, start) -> None:
+    double.make_mig("workers", size=2)
+    provider = start()
+    first, _ = double.machines("workers")
+    double.take_away(first)
+    double.lags(30)
+    provider.groups()[0].delete_nodes([node(first)])
+    group = again(provider)
+    assert states(group)[first.name] is InstanceState.DELETING
+    group.delete_nodes([node(first)])
+    assert double.mig("workers").target == group.target_size == 1
+
+
 def test_machines_that_stand_by_are_no_part_of_the_target(double, start) -> None:
     double.make_mig("workers", size=2, stopped=1, suspended=1)
     (group,) = start().groups()
@@ -370,3 +383,13 @@ def test_an_order_still_counts_while_google_lags_behind_if_nothing_could_be_give
     with pytest.raises(TemporaryError):
         group.decrease_target(2)
     assert again(provider).target_size == 5
+
+
+def test_the_target_does_not_fall_below_none_if_others_deleted_the_same_machines(double, start) -> None:
+    double.make_mig("workers", size=2)
+    (group,) = start().groups()
+    machines = double.machines("workers")
+    double.do("instance_group_managers", "resize", "workers", size=1)
+    double.settle()
+    group.force_delete_nodes([node(each) for each in machines])
+    assert group.target_size == double.mig("workers").target == 0

@@ -32,6 +32,19 @@ def test_groups_at_rest_cost_one_list_for_each_zone(a_hundred) -> None:
     }
 
 
+def test_machines_that_the_first_list_of_a_group_lacks_are_in_the_next_one(world, monkeypatch) -> None:
+    world.compute.put(a_mig("k8s-a", size=2))
+    world.configure(discovery=["mig:namePrefix=k8s,min=0,max=10"])
+    listed = world.compute.managed_instances
+    with monkeypatch.context() as patch:
+        patch.setattr(world.compute, "managed_instances", lambda address: listed(address)[:1])
+        assert len(world.loop()["k8s-a"].members) == 1
+
+    assert len(world.loop()["k8s-a"].members) == 2
+    world.loop()
+    assert not world.listed()
+
+
 def test_several_workers_read_the_same(a_hundred) -> None:
     first = a_hundred.loop()
     a_hundred.configure(discovery=["mig:namePrefix=k8s,min=0,max=10"], zones=ZONES, concurrentRefreshes=8)

@@ -146,7 +146,7 @@ MUTANTS = (
     _orders("answers never lag", "_LAG = timedelta(minutes=1)", "_LAG = timedelta(0)"),
     _orders(
         "a machine made anew is deleted",
-        'if order is None or order.incarnation not in ("", str(machine.id)):',
+        "if order is None or order.is_of_another(machine):",
         "if order is None:",
     ),
     _operations("does not wait", "while not operation.done:", "while False:"),

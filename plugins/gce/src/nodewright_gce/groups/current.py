@@ -56,7 +56,8 @@ class Current:
     def loses(self, machines: Sequence[ManagedInstance]) -> None:
         """Note that Google has taken the order to delete *machines*."""
         place, mig = self.address.place, self.group.mig
-        left = self.target - counted(machines, mig)
+        # Google counts none that somebody else has deleted meanwhile.
+        left = max(0, self.target - counted(machines, mig))
         going_ids = {provider_id(each, place): str(each.id) for each in machines}
         for id_, incarnation in going_ids.items():
             self._services.orders.deleted(self.id, id_, incarnation)

@@ -1,7 +1,7 @@
 """Machines of a MIG as instances of the contract."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 
 from nodewright.api import Instance, InstanceState
@@ -79,6 +79,12 @@ def is_counted(machine: ManagedInstance, mig: Mig) -> bool:
 def has_not_come(machine: ManagedInstance, mig: Mig) -> bool:
     """Whether a machine of *mig* is counted and listed, but does not exist: it was ordered and has not come."""
     return state_of(machine, mig) is InstanceState.CREATING and machine.current_action in CREATING and not machine.id
+
+
+def to_come(members: Iterable[ManagedInstance], mig: Mig) -> int:
+    """Return how many machines of *mig*, which lists *members*, were ordered and do not exist yet, listed or not."""
+    existing = sum(is_counted(each, mig) and not has_not_come(each, mig) for each in members)
+    return max(0, mig.target_size - existing)
 
 
 def is_queued(machine: ManagedInstance) -> bool:

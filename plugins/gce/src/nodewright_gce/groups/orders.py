@@ -36,6 +36,10 @@ class _Deletion:
     #: The id of the machine; a machine with another one was made anew under the name. Empty if it did not exist.
     incarnation: str
 
+    def is_of_another(self, machine: ManagedInstance) -> bool:
+        """Tell whether *machine*, of the same name, is certainly not the one that was deleted."""
+        return bool(self.incarnation and machine.id) and self.incarnation != str(machine.id)
+
 
 class RecentOrders:
     """Applies orders to groups whose answers may not show them yet. Safe to use from any thread."""
@@ -108,7 +112,7 @@ class RecentOrders:
     def _without_deleted(group: ManagedGroup, deletions: dict[str, _Deletion]) -> ManagedGroup:
         def applied(machine: ManagedInstance) -> ManagedInstance:
             order = deletions.get(provider_id(machine, group.address.place))
-            if order is None or order.incarnation not in ("", str(machine.id)):
+            if order is None or order.is_of_another(machine):
                 return machine
             return going(machine)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from nodewright.api import NodewrightError
 
+from nodewright_gce.groups.machines import to_come
 from nodewright_gce.migs.managed_group import ManagedGroup
 from nodewright_gce.migs.quotas import Quotas
 from nodewright_gce.migs.reservations import Reservations
@@ -44,4 +45,6 @@ class Supply:
             self._quotas.room(place, self._templates.quotas(group)),
             self._reservations.room(place.project, self._templates.pools(group)),
         )
-        return min((room for room in rooms if room is not None), default=None)
+        room = min((room for room in rooms if room is not None), default=None)
+        # What was ordered takes its part when it exists.
+        return None if room is None else max(0, room - to_come(group.members, group.mig))

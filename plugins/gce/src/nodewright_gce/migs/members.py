@@ -62,7 +62,7 @@ class Members:
         listed = tuple(machines)
         if before and before.machines == listed:
             listed = before.machines
-        settled = before is None or before.row == row
+        settled = before.row == row if before else len(listed) == _listed_if_at_rest(mig)
         self._listings[address] = _Listing(machines=listed, row=row, settled=settled, at=now)
 
     def forget_others(self, used: Set[Address]) -> None:
@@ -117,6 +117,10 @@ def _may_make(address: Address, mig: Mig, project: str, zone: str, name: str) ->
     place = address.place
     here = zone.rpartition("-")[0] == place.name if place.regional else zone == place.name
     return here and project == place.project and name.startswith(f"{mig.base_instance_name}-")
+
+
+def _listed_if_at_rest(mig: Mig) -> int:
+    return mig.target_size + mig.target_stopped_size + mig.target_suspended_size
 
 
 def _row(mig: Mig) -> object:
