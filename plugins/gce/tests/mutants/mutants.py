@@ -152,8 +152,8 @@ MUTANTS = (
     _operations("does not wait", "while not operation.done:", "while False:"),
     _operations("late failures are not told", "self._failures[group] = (cause, now)", "pass"),
     # Lists
-    _members("lists no changing group", "return unsteady or not", "return not"),
-    _members("lists every group", "return unsteady or not", "return True or not"),
+    _members("lists no changing group", "or (unsteady and not asked)", ""),
+    _members("lists every group", "return changed or", "return True or"),
     _members("trusts a late list", "not listing.settled", "False"),
     _members("seeks no node", "touched |= self._makers(migs, unknown, now)", "pass"),
     _members("never lists again", "_KEPT = timedelta(minutes=10)", "_KEPT = timedelta(days=999)"),
