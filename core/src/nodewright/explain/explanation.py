@@ -166,7 +166,7 @@ def explain_group(look: Look, name: str) -> list[str]:
         *([f"  it does not grow: {group.pause.why}"] if group.pause and group.pause.shrinks else ()),
         *_price(group),
         *_pools(group),
-        *([f"  its cloud could deliver {group.available} more now"] if group.available is not None else ()),
+        *_room(group),
         *(f"  machines do not come: {error}" for error in group.errors),
         f"  machines: {_machines(look.findings.readiness.get(group.id))}",
         f"  on their way: {look.findings.upcoming.get(group.id, 0)}",
@@ -252,6 +252,12 @@ def _machines(readiness: Readiness | None) -> str:
 def _price(group: GroupFacts) -> Iterable[str]:
     if group.hourly_price is not None:
         yield f"  price: {group.hourly_price:g} an hour for a node"
+
+
+def _room(group: GroupFacts) -> Iterable[str]:
+    if group.available is not None:
+        # A cloud knows quotas and reservations, and what it sells out only when it is asked for machines.
+        yield f"  room for {group.available} more, as far as its cloud tells beforehand"
 
 
 def _pools(group: GroupFacts) -> Iterable[str]:

@@ -26,10 +26,10 @@ _log = logging.getLogger(__name__)
 class Parts:
     """The parts of a project. Each reads Google Cloud in `refresh` only, and answers from that."""
 
-    def __init__(self, compute: Compute, config: GceConfig, clock: Clock) -> None:
+    def __init__(self, compute: Compute, config: GceConfig, clock: Clock, time_of_day: Clock) -> None:
         self._config = config
         self.templates = Templates(compute, config.templates, clock, config.concurrent_refreshes)
-        self.history = History(compute, clock)
+        self.history = History(compute, time_of_day)
         self.queues = Queues(compute, clock)
         self.supply = Supply(Quotas(compute, clock), Reservations(compute, clock), self.templates)
         self.prices = Prices(compute, config.prices, clock)

@@ -1,6 +1,7 @@
 """Google Cloud as a provider."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from nodewright.api import (
@@ -17,6 +18,7 @@ from nodewright.api import (
 )
 
 from nodewright_gce.config.gce import GceConfig
+from nodewright_gce.steady_clock import SteadyClock
 
 if TYPE_CHECKING:
     from prometheus_client.registry import Collector
@@ -57,7 +59,9 @@ class GceProvider(Provider):
         deadline = min(context.refresh_timeout, context.action_timeout)
         self._settings = config
         self._compute = GoogleCompute(config, context.clock, context.user_agent, deadline=deadline)
-        self._groups = Groups(self._compute, config, context)
+        # What is told to be done again later must not wait for a clock that was set back.
+        self._clock = SteadyClock(context.clock)
+        self._groups = Groups(self._compute, config, replace(context, clock=self._clock))
         self._parts: Parts | None = None
 
     def refresh(self) -> None:
@@ -119,4 +123,4 @@ class GceProvider(Provider):
         # Templates and prices: loaded only if the provider is used.
         from nodewright_gce.parts import Parts
 
-        return Parts(self._compute, self._settings, self.context.clock)
+        return Parts(self._compute, self._settings, self._clock, self.context.clock)

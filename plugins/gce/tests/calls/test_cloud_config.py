@@ -39,6 +39,10 @@ def test_what_is_not_set_is_empty(read, text) -> None:
     assert read(text) == CloudConfig()
 
 
+def test_the_mark_that_some_editors_begin_a_file_with_is_no_part_of_it(read) -> None:
+    assert read("\ufeff[global]\r\nproject-id = shop\r\n").project == "shop"
+
+
 def test_a_file_that_is_none_is_named_with_the_line(read) -> None:
     with pytest.raises(ConfigurationError, match=r"gce\.conf: cloudConfig: can't be read: not in the format .*line 1"):
         read("token-body = secret\n")

@@ -12,6 +12,7 @@ from nodewright.api import (
     InstanceState,
     NodewrightError,
     PermanentError,
+    ThrottledError,
 )
 from nodewright.testing import a_node
 from nodewright_gce.testing import Trouble
@@ -427,6 +428,23 @@ def test_facts_ask_nobody(double, start) -> None:
     assert provider.group_of(node(double.machines("workers")[0])) == group.id
     assert provider.pricing() is not None
     assert not double.calls
+
+
+def test_a_clock_that_is_set_back_keeps_nothing_from_being_read(double, start) -> None:
+    double.make_mig("workers", size=1)
+    provider = start()
+    double.faults.throttle(times=1)
+    with pytest.raises(ThrottledError):
+        provider.refresh()
+    double.do("instance_group_managers", "resize", "workers", size=2)
+    double.clock.advance(-86400)
+    with pytest.raises(ThrottledError):
+        provider.refresh()
+
+    double.clock.advance(60)
+    provider.refresh()
+    (group,) = provider.groups()
+    assert (group.target_size, len(group.instances())) == (2, 2)
 
 
 def test_machines_of_a_group_at_rest_are_not_made_into_instances_again(double, start) -> None:

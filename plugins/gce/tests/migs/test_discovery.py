@@ -47,11 +47,8 @@ def test_rules_that_find_nothing_are_told_once(world, caplog) -> None:
     for _ in range(2):
         assert world.loop() == {}
 
-    told = (
-        "no rule finds a group among the 2 of projects/p/zones/europe-west1-b: a name has to go on behind its "
-        "namePrefix; look at zones and regions as well"
-    )
-    assert caplog.messages == [told]
+    (message,) = caplog.messages
+    assert message.startswith("no rule finds a group among the 2 of projects/p/zones/europe-west1-b: a name has to")
 
 
 def test_a_zone_that_can_not_be_read_is_told_once_if_no_group_of_it_is_known(world, caplog) -> None:

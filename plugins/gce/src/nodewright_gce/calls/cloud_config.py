@@ -39,7 +39,7 @@ def read_cloud_config(path: str) -> CloudConfig:
         inline_comment_prefixes=("#", ";"),
     )
     try:
-        parser.read_string(Path(path).read_text(encoding="utf-8"), source=path)
+        parser.read_string(Path(path).read_text(encoding="utf-8-sig"), source=path)
     except (OSError, UnicodeDecodeError, ParserError) as error:
         # The parser quotes lines, and one may have a secret.
         reason = error.strerror if isinstance(error, OSError) else f"not in the format of gce.conf ({_place(error)})"
