@@ -156,9 +156,9 @@ def group_called(look: Look, name: str) -> GroupFacts:
     raise _unknown("group", name, map(name_of_group, groups))
 
 
-def explain_group(look: Look, name: str) -> list[str]:
+def explain_group(look: Look, group_id: str) -> list[str]:
     """Return the state of a group, its template, and whether it would grow. Raises `UnknownError` as `group_called`."""
-    group = group_called(look, name)
+    group = group_called(look, group_id)
     lines = [
         f"group {group.id} of provider {group.provider}: {_size(group)}",
         *([f"  it can't be read, so it is left alone: {group.error}"] if group.error else ()),
