@@ -66,8 +66,7 @@ class GceProvider(Provider):
 
     def refresh(self) -> None:
         """Read all groups, and what is unknown or old of the other parts."""
-        # A group that is asked for its history is not asked for its machines as well.
-        groups = self._groups.read(self._parts.history.due() if self._parts else ())
+        groups = self._groups.read(self._parts.history.in_place_of_machines() if self._parts else ())
         parts = self._parts = self._parts or self._make_parts()
         parts.refresh(groups)
         self._groups.show(groups, parts.known)

@@ -178,7 +178,7 @@ MUTANTS = (
     _session("a token is never renewed", "if answer.status != 401:", "if True:"),
     _session("a lost change is not repeated", "if isinstance(error, LateError) and not is_change:", "if True:"),
     # Facts
-    _supply("the larger room", "return min((room", "return max((room"),
+    _supply("the larger room", "= min((room", "= max((room"),
     _steering("steered groups are free", "if mig.status.autoscaler:", "if False:"),
     _limits("limits of metadata are ignored", "least, most = told", "least, most = None, None"),
     _limits(

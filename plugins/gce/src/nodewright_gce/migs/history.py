@@ -20,6 +20,8 @@ from nodewright_gce.resources.managed_instance import MigError
 _PAUSE = timedelta(seconds=30)
 #: So many histories are read in one refresh; the others are next.
 _MOST_READS = 5
+#: Above so many silent groups, calls for histories are saved elsewhere.
+_MANY = 15
 #: Errors count from this long before the group was last seen to be well: clocks differ.
 _SKEW = timedelta(minutes=1)
 #: More causes than these are not told of one group.
@@ -49,11 +51,12 @@ class History:
         self._heard: Mapping[str, datetime] = {}
         self._silences: Mapping[str, _Silence] = {}
 
-    def due(self) -> tuple[str, ...]:
-        """Return the ids of the groups whose histories the next refresh reads, unless they tell by then."""
-        now = self._clock.now()
-        due = [name for name, each in self._silences.items() if now - each.read_at >= _PAUSE]
-        return tuple(sorted(due, key=lambda name: self._silences[name].read_at)[:_MOST_READS])
+    def in_place_of_machines(self) -> tuple[str, ...]:
+        """Return the ids of groups that need not list their machines in the next refresh, which reads their histories.
+
+        Only where many groups are silent: a machine may just be about to say why it does not come.
+        """
+        return self._due() if len(self._silences) > _MANY else ()
 
     def refresh(
         self,
@@ -73,7 +76,7 @@ class History:
         }
         new = {name: _Silence(since=self._heard[name], read_at=self._heard[name]) for name in silent}
         self._silences = {name: self._silences.get(name, new[name]) for name in silent}
-        for name in self.due():
+        for name in self._due():
             # Also if that fails: the others come first then.
             silence = replace(self._silences[name], read_at=now)
             self._silences = {**self._silences, name: silence}
@@ -85,6 +88,11 @@ class History:
         """Return why a group, by its id, does not get the machines that it is asked for; the newest comes first."""
         silence = self._silences.get(group)
         return silence.causes if silence else ()
+
+    def _due(self) -> tuple[str, ...]:
+        now = self._clock.now()
+        due = [name for name, each in self._silences.items() if now - each.read_at >= _PAUSE]
+        return tuple(sorted(due, key=lambda name: self._silences[name].read_at)[:_MOST_READS])
 
 
 def _causes(errors: Sequence[MigError], since: datetime, pool: Pool) -> tuple[InstanceError, ...]:
