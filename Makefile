@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 UV := $(BIN)/uv
 DISTRIBUTIONS := -e core -e plugins/fake
-OPTIONAL := -e plugins/aws[testing] -e plugins/grpc -e plugins/least-cost
+OPTIONAL := -e plugins/aws[testing] -e plugins/gce[testing] -e plugins/grpc -e plugins/least-cost
 SITE := .venv/site/bin
 EXPORT := $(UV) export --quiet --no-emit-workspace --no-header --format requirements.txt
 EXAMPLES := -e examples/near-data -e examples/shed
@@ -17,7 +17,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/bytecode
 WORKERS ?= $(shell $(PYTHON) -c "import os; print(min(8, os.cpu_count() * 3 // 2))")
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak bench check format manifests surface site release lock clean
+.PHONY: help demo test collect soak bench check format manifests surface site release lock clean
 
 help: ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -30,7 +30,7 @@ $(UV):
 	$(UV) pip install --quiet --python $(BIN)/python $(DISTRIBUTIONS)
 	@touch $@
 
-.venv/.dev: .venv/.run requirements-dev.lock plugins/aws/pyproject.toml plugins/grpc/pyproject.toml plugins/least-cost/pyproject.toml examples/near-data/pyproject.toml examples/shed/pyproject.toml
+.venv/.dev: .venv/.run requirements-dev.lock plugins/aws/pyproject.toml plugins/gce/pyproject.toml plugins/grpc/pyproject.toml plugins/least-cost/pyproject.toml examples/near-data/pyproject.toml examples/shed/pyproject.toml
 	$(UV) pip install --quiet --python $(BIN)/python --requirement requirements-dev.lock $(DISTRIBUTIONS) $(OPTIONAL) $(EXAMPLES)
 	@touch $@
 
@@ -39,6 +39,9 @@ demo: .venv/.run ## a small cluster breathes on the screen for a minute
 
 test: .venv/.dev ## all tests
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
+
+collect: .venv/.dev ## read all tests without running them, so that each process of `make test` finds them compiled
+	@$(BIN)/pytest --collect-only --quiet --quiet > .venv/collected || { cat .venv/collected; exit 1; }
 
 check: .venv/.dev ## format, lint, types, layers
 	$(BIN)/ruff format --check .

@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from bench import aws, decide, isolation, live, openb, packed, picture, place, start, trace, wire
+from bench import aws, decide, gce, isolation, live, openb, packed, picture, place, start, trace, wire
 from bench.measure import Case, duration, in_own_process, report
 
 _CASES: list[Case] = [
@@ -18,6 +18,7 @@ _CASES: list[Case] = [
     *live.CASES,
     *trace.CASES,
     *aws.CASES,
+    *gce.CASES,
     *isolation.CASES,
 ]
 _LINE = "{:<44} {:>9} {:>9} {:>8} {:>9}  {}"

@@ -4,12 +4,14 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 from time import monotonic, sleep
-from typing import Self
+from typing import Any, Self
 
 from nodewright.runtime.clock import SystemClock
 from nodewright_aws.testing import AwsDouble
@@ -17,6 +19,7 @@ from nodewright_fake.apiserver.server import ApiServer
 from nodewright_fake.apiserver.store import Store
 from nodewright_fake.controllers.nodes.registration import ready, register
 from nodewright_fake.host import Host
+from nodewright_gce.testing import GceDouble
 
 from bench.measure import Case, Figure, duration
 from bench.process import Process
@@ -50,29 +53,48 @@ class Started:
     proportional: int
 
 
-class RestingCluster:
-    """Three ready nodes of a group of AWS, served in the ``with`` block: nothing happens."""
+def _fill_aws(double: AwsDouble) -> Mapping[str, Any]:
+    double.make_group("pool", desired=_NODES, tags={_TAG: "true"})
+    return double.config(discover=[{"tags": {_TAG: None}}])
 
-    def __init__(self) -> None:
+
+def _fill_gce(double: GceDouble) -> Mapping[str, Any]:
+    pool = double.make_mig("pool", size=_NODES)
+    return double.config(groups=[f"0:10:{pool.id}"])
+
+
+#: By the name of the plugin: a cloud, and what makes the group ``pool`` there and returns the plugin's settings.
+_CLOUDS: Mapping[str, tuple[Any, Callable[[Any], Mapping[str, Any]]]] = {
+    "aws": (AwsDouble, _fill_aws),
+    "gce": (GceDouble, _fill_gce),
+}
+
+
+class RestingCluster:
+    """Three ready nodes of a group of a cloud, served in the ``with`` block: nothing happens."""
+
+    def __init__(self, plugin: str = "aws") -> None:
         clock = SystemClock()
         self.store = Store(clock)
         self._api_server = ApiServer(self.store)
-        self._aws = AwsDouble(clock=clock)
+        self._plugin = plugin
+        double, self._fill = _CLOUDS[plugin]
+        self._cloud = double(clock=clock)
 
     def __enter__(self) -> Self:
         self._folder = TemporaryDirectory(prefix="nodewright-bench-")
         self._api_server.start()
-        self._aws.__enter__()
-        self._aws.make_group("pool", desired=_NODES, tags={_TAG: "true"})
+        self._cloud.__enter__()
+        self._settings = self._fill(self._cloud)
         now = self.store.clock.now()
-        for number, machine in enumerate(self._aws.machines("pool")):
+        for number, machine in enumerate(self._cloud.machines("pool")):
             node = register(
                 Host(
                     id=machine.provider_id,
                     name=f"node-{number}",
                     group="pool",
                     zone=machine.pool.zone,
-                    instance_type=machine.pool.instance_type,
+                    instance_type=str(machine.pool).split("/")[1],
                     capacity=_CAPACITY,
                 ),
                 f"10.0.0.{number + 1}",
@@ -84,7 +106,7 @@ class RestingCluster:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._aws.__exit__(None, None, None)
+        self._cloud.__exit__(None, None, None)
         self._api_server.stop()
         self._folder.cleanup()
 
@@ -95,12 +117,12 @@ class RestingCluster:
         folder = Path(self._folder.name)
         kubeconfig, configuration = folder / "kubeconfig", folder / "nodewright.yaml"
         kubeconfig.write_text(self._api_server.kubeconfig())
-        provider = json.dumps({"aws": self._aws.config(discover=[{"tags": {_TAG: None}}])})
+        provider = json.dumps({self._plugin: self._settings})
         configuration.write_text(
             f"apiVersion: nodewright.dev/v1\nkind: Autoscaler\nproviders: [{provider}]\n"
             "server: {address: '127.0.0.1:0'}\nloop: {scanInterval: 2s}\nleaderElection: {enabled: false}\n"
         )
-        with Process(configuration, kubeconfig, environment=self._aws.environment) as process:
+        with Process(configuration, kubeconfig, environment=self._cloud.environment) as process:
             self._until_status(process)
             work = process.cpu_seconds
             sleep(idle)
@@ -127,11 +149,11 @@ def reference_work() -> float:
     return after.children_user + after.children_system - before.children_user - before.children_system
 
 
-def _start() -> Figure:
+def _start(plugin: str) -> Figure:
     if sys.platform != "linux":
         return Figure(seconds=0, skipped="what a process takes is read as Linux tells it")
     references, runs = [], []
-    with RestingCluster() as cluster:
+    with RestingCluster(plugin) as cluster:
         cluster.measure(idle=0)
         for _ in range(_RUNS):
             references.append(reference_work())
@@ -142,7 +164,7 @@ def _start() -> Figure:
         seconds=work,
         reference=median(references),
         peak=resident,
-        note="CPU of `nodewright run` with AWS to the end of its first loop; memory at rest",
+        note=f"CPU of `nodewright run` with {plugin} to the end of its first loop; memory at rest",
         lines=[
             f"resident: {resident / 1e6:.1f} MB, proportional: {max(each.proportional for each in runs) / 1e6:.1f} MB",
             "CPU of each start: " + " ".join(duration(each.work) for each in runs),
@@ -151,4 +173,4 @@ def _start() -> Figure:
     )
 
 
-CASES = [Case(name="start", run=_start, bar=_MOST_WORK)]
+CASES = [Case(name=f"start {plugin}", run=partial(_start, plugin), bar=_MOST_WORK) for plugin in _CLOUDS]

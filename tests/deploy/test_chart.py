@@ -220,6 +220,49 @@ def test_groups_of_each_cloud_are_told_as_its_plugin_reads_them(render) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "volumes",
+    [
+        "extraVolumeSecrets: {gce: {mountPath: /etc/gce}}",
+        "extraVolumes: [{name: gce, configMap: {name: gce}}]\nextraVolumeMounts: [{name: gce, mountPath: /etc/gce}]",
+    ],
+)
+def test_gce_conf_comes_from_the_host_unless_a_volume_has_it(render, volumes) -> None:
+    def mounts(values):
+        objects = render(f"cloudProvider: gce\ncloudConfigPath: /etc/gce/gce.conf\n{values}")
+        named = {each["name"]: each for each in only(objects, "Deployment")["spec"]["template"]["spec"]["volumes"]}
+        return {each["mountPath"]: named[each["name"]] for each in container(objects)["volumeMounts"][1:]}
+
+    on_host = {"name": "cloudconfig", "hostPath": {"path": "/etc/gce/gce.conf"}}
+    assert mounts("") == {"/etc/gce/gce.conf": on_host}
+    (path,) = mounts(volumes)
+    assert path == "/etc/gce"
+    assert mounts(volumes.replace("/etc/gce", "/etc/gc"))["/etc/gce/gce.conf"] == on_host
+
+
+def test_critical_pods_have_a_quota_where_gke_refuses_them_without_one(render) -> None:
+    def quotas(values="", namespace="scaling", version="1.31.5-gke.1023000"):
+        found = render(f"cloudProvider: gce\n{values}", "--kube-version", version, namespace=namespace)
+        return [each for each in found if each["kind"] == "ResourceQuota"]
+
+    (quota,) = quotas()
+    kubernetes_validate.validate(quota, VERSIONS[-1], strict=True)
+    assert quota["metadata"]["namespace"] == "scaling"
+    assert quota["spec"] == {
+        "hard": {"pods": "5"},
+        "scopeSelector": {
+            "matchExpressions": [
+                {"scopeName": "PriorityClass", "operator": "In", "values": ["system-cluster-critical"]}
+            ]
+        },
+    }
+    assert quotas(namespace="kube-system") == []
+    assert quotas(version="1.31.5") == []
+    assert quotas("priorityClassName: important") == []
+    assert quotas("priorityQuota: {create: false}") == []
+    assert len(quotas("priorityQuota: {create: true}", version="1.31.5")) == 1
+
+
 def test_keys_of_a_cloud_are_nowhere_but_in_the_secret(render) -> None:
     objects = render(AZURE)
     assert only(objects, "Secret")["stringData"]["ClientSecret"] == "secret"
@@ -399,6 +442,9 @@ def test_who_must_trust_which_account_is_told_after_the_installation(render, wor
     assert "arn:aws:iam::1:role/ca must trust system:serviceaccount:kube-system:one-nodewright. This name is" in told
     told = helm("install", "two", *to, render.values(f"cloudProvider: fake\n{role}, name: cluster-autoscaler}}}}"))
     assert "must trust system:serviceaccount:kube-system:cluster-autoscaler.\n" in told
+    account = "rbac: {serviceAccount: {annotations: {iam.gke.io/gcp-service-account: ca@p.iam.gserviceaccount.com}}}"
+    told = helm("install", "three", *to, render.values(f"cloudProvider: gce\n{account}"))
+    assert "must let serviceAccount:PROJECT.svc.id.goog[kube-system/three-nodewright] act as it (roles/iam.w" in told
 
 
 def test_a_network_policy_lets_through_what_the_process_needs(render) -> None:
@@ -409,5 +455,5 @@ def test_a_network_policy_lets_through_what_the_process_needs(render) -> None:
     spec = only(render(values), "NetworkPolicy")["spec"]
     assert spec["ingress"] == [{"ports": [{"port": 9000}], "from": [{"namespaceSelector": {}}]}]
     ports = {port["port"] for rule in spec["egress"] for port in rule["ports"]}
-    assert ports == {53, 80, 443, 6443, 3128}
+    assert ports == {53, 80, 443, 988, 6443, 3128}
     assert "NetworkPolicy" not in {each["kind"] for each in render()}

@@ -13,7 +13,7 @@ from nodewright.config.flags import parse_flags
 from tests.deploy.conftest import CHART, container, only
 
 SETUPS = Path(__file__).parent / "setups"
-MANIFESTS = ("eksctl", "plain", "kops", "rancher")
+MANIFESTS = ("eksctl", "plain", "kops", "kops-gce", "gke", "rancher")
 RELEASES = ("terraform", "argocd", "flux")
 IMAGE = "registry.example/nodewright:v9"
 

@@ -95,6 +95,14 @@ def test_a_group_is_told_how_it_is_and_what_its_nodes_look_like(world, why) -> N
     assert "taints: gpu=yes:NoSchedule" in told
 
 
+def test_a_group_is_known_by_what_names_it_in_its_cloud(world, why) -> None:
+    status, told = why("group", "FakeGroup/eu-a/pool")
+    assert (status, told.partition(":")[0]) == (0, "group pool of provider fake")
+    status, told = why("group", "FakeGroup/eu-b/pool")
+    assert status != 0
+    assert "there is no group FakeGroup/eu-b/pool" in told
+
+
 def test_a_pod_that_runs_is_told_with_its_node_and_the_order_that_helped_it(world, why, tmp_path) -> None:
     key = pod_named(world, "web-")
     status, told = why("pod", key)

@@ -98,7 +98,7 @@ def workshop(tmp_path) -> Path:
     """A folder with the example in it, in which the rush is over sooner."""
     copytree(EXAMPLE, tmp_path / "examples/shed")
     town = tmp_path / "examples/shed/town.yaml"
-    town.write_text(town.read_text().replace("at: 1m", "at: 40s"))
+    town.write_text(town.read_text().replace("at: 1m", "at: 25s"))
     return tmp_path
 
 

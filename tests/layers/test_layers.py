@@ -30,6 +30,8 @@ BAD = {
     "nodewright_aws/calls/other.py": "import nodewright_aws.calls.one",
     "nodewright_aws/pools_of_groups.py": "",
     "nodewright_aws/autoscaling/bad.py": "import nodewright_aws.provider",
+    "nodewright_gce/calls/bad.py": "import nodewright_gce.migs.managed_group",
+    "nodewright_gce/quotas.py": "",
 }
 
 
@@ -73,6 +75,8 @@ def broken(tmp_path_factory):
         ("grpc", r"^- nodewright_grpc\.newcomer$"),
         ("aws", r"^- nodewright_aws\.pools_of_groups$"),
         ("aws", r"nodewright_aws\.autoscaling\.bad -> nodewright_aws\.provider"),
+        ("gce", r"nodewright_gce\.calls\.bad -> nodewright_gce\.migs"),
+        ("gce", r"^- nodewright_gce\.quotas$"),
         ("circles", r"No cycles are allowed in nodewright_aws\.calls"),
     ],
 )

@@ -83,4 +83,4 @@ def test_a_picture_taken_while_nodes_are_on_their_way_knows_what_they_are_meant_
         seen += 1
         later = replace(situation, world=carry_out(decision, situation.world), memory=memory)
         assert decisions_about(shown(later.picture)) == later.decisions(), seed
-    assert seen >= 10
+    assert seen >= 8

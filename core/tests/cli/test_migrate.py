@@ -27,14 +27,14 @@ def migrate(tmp_path, capsys):
 
 def test_it_ends_with_0_if_all_is_carried_over_and_with_3_if_people_have_to_act(migrate) -> None:
     assert migrate(VALUES)[0] == 0
-    assert migrate("cloudProvider: gce")[0] == 3
+    assert migrate("cloudProvider: azure")[0] == 3
 
 
 def test_the_report_says_what_to_do_and_what_comes_of_it(migrate) -> None:
-    _, told, _ = migrate("cloudProvider: gce\nimage: {tag: v1.32.1}")
+    _, told, _ = migrate("cloudProvider: azure\nimage: {tag: v1.32.1}")
     titles = [line.split(":")[0].split(",")[0].split(" (")[0] for line in told.splitlines() if line[:2].isupper()]
     assert titles == ["BY HAND", "DIFFERS", "CHECK", "VALUES", "CONFIGURATION", "THEN"]
-    assert "there is no plugin for gce yet" in told
+    assert "there is no plugin for azure yet" in told
     assert "helm upgrade cluster-autoscaler deploy/chart --namespace kube-system --values values.yaml" in told
     assert told.splitlines()[-1] == "1 to do by hand, named above."
 

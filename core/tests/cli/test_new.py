@@ -155,9 +155,9 @@ class TestRefusing:
         [
             ("expander", "least-waste", "nodewright has an expander of this name already"),
             ("provider", "aws", "nodewright-aws has a provider of this name already"),
-            ("provider", "gce", "Nodewright will have a provider of this name"),
+            ("provider", "azure", "Nodewright will have a provider of this name"),
             ("hook", "fake", "nodewright-fake is a distribution of Nodewright's own"),
-            ("hook", "gce", "nodewright-gce is a distribution of Nodewright's own"),
+            ("hook", "azure", "nodewright-azure is a distribution of Nodewright's own"),
         ],
     )
     def test_a_name_that_is_known_is_taken(self, refused, kind, name, reason) -> None:

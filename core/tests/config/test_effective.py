@@ -70,6 +70,15 @@ def test_the_first_rule_that_matches_is_taken_as_a_whole(group, minutes) -> None
     assert options.scale_down_unready_time == 7 * MINUTE
 
 
+@pytest.mark.parametrize(
+    ("group", "takes"),
+    [("https://cloud/zones/a/instanceGroups/spot-1", True), ("https://spot-cloud/base", False), ("team/spot-1", False)],
+)
+def test_a_rule_matches_the_last_part_of_an_id_that_is_a_url(group, takes) -> None:
+    options, _ = group_options(Settings(groups=(rule("spot-*", zero_or_max=True),)), group)
+    assert options.zero_or_max_node_scaling is takes
+
+
 def test_false_and_zero_in_a_rule_count() -> None:
     settings = Settings(
         scale_down={"ignore_daemonsets_utilization": True},

@@ -6,7 +6,7 @@ from datetime import timedelta
 from random import Random
 
 import pytest
-from nodewright.api import GroupOptions, Outcome, Plugin, Reason, hookimpl
+from nodewright.api import GroupOptions, Outcome, Pause, Plugin, Reason, hookimpl
 from nodewright.config.model import Settings
 from nodewright.decision.decide import decide
 from nodewright.decision.memory import Changes, CooldownMemory, Memory, OrderMemory, ScaleUpRequest
@@ -59,6 +59,19 @@ def decide_on(world, memory=None, now=NOW, policy=None, **options):
     return decide(world, memory or Memory(), policy or a_policy(settings(**options)), now)[:2]
 
 
+def with_pause(world, group):
+    pause = Pause(why="painted")
+    return replace(
+        world, groups=tuple(replace(each, pause=pause) if each.id == group else each for each in world.groups)
+    )
+
+
+@pytest.mark.parametrize("paused", ["large", "small"])
+def test_nothing_is_replaced_from_or_by_a_group_that_is_paused(paused) -> None:
+    decision, _ = decide_on(with_pause(a_cluster(), paused))
+    assert decision.quiet
+
+
 def grown(decision):
     return {grow.group: grow.count for grow in decision.grow}
 
@@ -105,6 +118,13 @@ class TestTheOldNodeStaysUntilTheNewOneIsReady:
         assert str(decision.nodes["s0"]) == "waits for the pods of the nodes that it replaces (l0)"
         assert memory.unneeded.since == {}
         assert "l0" in memory.leaving.removals
+
+    @pytest.mark.parametrize(("paused", "drained"), [("large", []), ("small", ["l0"])])
+    def test_it_stays_if_its_group_is_paused_by_then(self, paused, drained) -> None:
+        later = NOW + timedelta(minutes=2)
+        world = a_cluster(small=1, nodes={"large": [a_large()], "small": [a_small(created=later)]})
+        decision, _ = decide_on(with_pause(world, paused), self.ordered(), later)
+        assert [drain.node for drain in decision.drain] == drained
 
     def test_a_new_one_that_is_not_ready_does_not_count(self) -> None:
         later = NOW + timedelta(minutes=2)

@@ -143,6 +143,29 @@ def test_growth_that_failed_does_not_put_off_the_scale_down_of_its_group(came) -
     }
 
 
+def partly(group, increased, **fields):
+    return replace(outcome("grow", group, ok=False, **fields), increased=increased)
+
+
+@pytest.mark.parametrize(
+    "came", [partly("a", 2, cause=DRY), partly("a", 2, temporary=True)], ids=["refused for good", "for the moment"]
+)
+def test_what_a_refused_order_got_all_the_same_counts_and_only_that(came) -> None:
+    before = Memory(orders=OrderMemory(requests={"a": ScaleUpRequest(at=EARLIER, count=1)}))
+    memory = replace(
+        before,
+        orders=before.orders.followed({"a": ScaleUpRequest(at=NOW, count=6)}),
+        cooldown=CooldownMemory(cluster=Changes(grown=NOW)),
+    )
+    done = after(came, grow=(grow("a", 5, 3),))
+    (facts,) = done.world(a_world(groups=[replace(a_group("a", size=3), available=9)])).groups
+    assert (facts.target_size, facts.available, facts.error) == (5, 7, "")
+    assert (done.sizes, done.undone, done.doubts) == ({"a": 2}, {"a"}, {})
+    remembered = done.memory(memory, before)
+    assert remembered.orders.requests == {"a": ScaleUpRequest(at=NOW, count=3)}
+    assert remembered.cooldown.cluster.grown == NOW
+
+
 class TestWhatElseGrows:
     def go_on(self, world, *outcomes, memory=None, settings=None, held=None):
         """Decide, let the outcomes come of it, and decide what else grows."""
@@ -159,6 +182,15 @@ class TestWhatElseGrows:
         assert second.groups["a"].reason is Reason.GROUP_BACKED_OFF
         assert memory.orders.requests.keys() == {"b"}
         assert (memory.health.backoffs["a"].code, memory.cooldown.cluster.grown) == ("NoCapacity", NOW)
+
+    def test_pods_that_a_part_of_an_order_has_no_room_for_go_to_the_next_best(self) -> None:
+        pods = [a_pod(f"p{number}", cpu="3") for number in range(3)]
+        world = a_world(groups=[a_group("a"), a_group("b", template=a_template(cpu="16"))], pods=pods)
+        first, second, memory = self.go_on(world, partly("a", 2, cause=DRY))
+        assert [(each.group, each.count) for each in first.grow] == [("a", 3)]
+        assert [(each.group, each.count) for each in second.grow] == [("b", 1)]
+        assert {group: request.count for group, request in memory.orders.requests.items()} == {"a": 2, "b": 1}
+        assert memory.health.backoffs["a"].code == "NoCapacity"
 
     def test_pods_of_a_group_that_fails_for_the_moment_wait_for_it(self) -> None:
         world = a_world(groups=[a_group("a"), a_group("b", template=a_template(cpu="16"))], pods=[a_pod(cpu="3")])

@@ -8,6 +8,7 @@ from nodewright.api import Reason
 from nodewright.config.model import Settings
 from nodewright.decision.decide import decide
 from nodewright.decision.memory import LastVerdict, Memory, UnneededMemory, VerdictMemory
+from nodewright.explain.documents import group_document
 from nodewright.explain.explanation import UnknownError, explain_group, explain_node, explain_pod
 from nodewright.explain.look import Look
 from nodewright.explain.overview import overview
@@ -225,6 +226,25 @@ def test_a_group_that_is_not_known_may_be_of_a_provider_that_cannot_be_read(faul
     assert str(raised.value) == message
 
 
+def test_room_that_a_cloud_tells_of_is_no_promise() -> None:
+    group = replace(a_group("pool", size=1), available=7)
+    assert "  room for 7 more, as far as its cloud tells beforehand" in explain_group(
+        while_unreadable(groups=[group]), "pool"
+    )
+
+
+def test_a_group_whose_id_is_a_url_goes_by_the_last_part_of_it() -> None:
+    groups = [a_group(f"https://cloud/{place}", size=1) for place in ("a/web", "a/jobs", "b/jobs")]
+    look = while_unreadable(groups=groups)
+
+    assert explain_group(look, "web") == explain_group(look, "https://cloud/a/web")
+    assert group_document(look, "web")["name"] == "https://cloud/a/web"
+    with pytest.raises(UnknownError, match="group jobs: name one of https://cloud/a/jobs, https://cloud/b/jobs"):
+        explain_group(look, "jobs")
+    with pytest.raises(UnknownError, match=r"there is no group wbe: did you mean web\?"):
+        explain_group(look, "wbe")
+
+
 def test_a_group_that_can_not_be_read_is_told_with_its_limits_and_the_cause() -> None:
     group = replace(a_group("pool", size=0, template=None), min_size=1, max_size=5, error="the gate is shut")
     assert explain_group(while_unreadable(groups=[group]), "pool")[:2] == [
@@ -238,6 +258,16 @@ def test_a_pod_that_no_group_helps_names_the_providers_whose_groups_are_not_know
     look = while_unreadable(SHED, BARN, groups=[known], pods=[a_pod("web", cpu="8"), a_pod("fits", cpu="1")])
     told = [line for line in explain_pod(look, "default/web") if "can't be read" in line]
     assert told == ["  provider shed can't be read: no answer within 60 s; its groups are not known"]
+
+
+def test_an_overview_has_the_names_of_groups_whose_ids_are_urls_unless_they_share_one() -> None:
+    web, jobs, others = (f"https://cloud/{place}" for place in ("a/web", "a/jobs", "b/jobs"))
+    nodes = {web: [a_node("n0")], "": [a_node("n1")]}
+    world = while_unreadable(groups=[a_group(each, size=1) for each in (web, jobs, others)], nodes=nodes)
+
+    _, (groups, *_, verdicts) = overview(world)
+    assert {row[0] for row in groups[1:]} == {"web", jobs, others}
+    assert [row[1] for row in verdicts[1:]] == ["web", "-"]
 
 
 def test_an_overview_names_providers_that_cannot_be_read() -> None:

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 import yaml
-from nodewright.api import ErrorClass, Instance, InstanceError, InstanceState
+from nodewright.api import ErrorClass, Instance, InstanceError, InstanceState, Pause
 from nodewright.config.document import load
 from nodewright.config.model import Settings
 from nodewright.decision.decide import decide
@@ -321,3 +321,9 @@ class TestSize:
         )
         message = look.memory.health.backoffs["pool"].message
         assert (len(message), message[-14:]) == (500, "xxx<truncated>")
+
+
+def test_a_paused_group_says_why_it_does_not_grow() -> None:
+    groups = [replace(a_group("a"), pause=Pause(why="painted")), a_group("b")]
+    look = look_at(a_world(groups=groups))
+    assert [group_status(look, name)["scaleUp"].get("paused") for name in "ab"] == ["painted", None]

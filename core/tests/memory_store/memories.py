@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from enum import Enum
 from types import UnionType
@@ -65,6 +66,10 @@ FULL = Memory(
         shortages={"a": Shortage(since=EPOCH, machines=1, target=4)},
         backoffs={"a": BACKOFF},
         pools={"aws:eu-a/c5": BACKOFF},
+        quotas={"aws:vcpus": replace(BACKOFF, group="a", amount=8)},
+        errors={"a": {"Other:Busy:": EPOCH}},
+        stopped_at={"i-3": EPOCH},
+        incarnations={"i-1": "1"},
         unhealthy_since=EPOCH,
         respites={"a": {"grow": EPOCH}},
     ),

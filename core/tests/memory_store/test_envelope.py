@@ -38,6 +38,8 @@ from nodewright.testing.clock import EPOCH
 from core.tests.memory_store.memories import FULL, MEMORIES, without_slices
 
 LIMIT = 750 * 1024
+#: What the memory of health has had only since there are slices.
+LATER = ("respites", "quotas", "errors", "stopped_at", "incarnations")
 
 
 def an_envelope(memory=None, **changes):
@@ -83,7 +85,7 @@ def test_what_a_former_version_has_written_is_read_though_fields_were_missing_th
 
 def test_a_file_of_the_first_format_which_had_no_slices_is_read_whole() -> None:
     decoded = decode((Path(__file__).parent / "files" / "format-1.json").read_bytes())
-    memory = replace(FULL, demand=DemandMemory(), health=replace(FULL.health, respites={}))
+    memory = replace(FULL, demand=DemandMemory(), health=replace(FULL.health, **{name: {} for name in LATER}))
     assert decoded.envelope == Envelope(memory=memory, seen_at=EPOCH, holder="host_1", cluster="prod-eu")
     assert decoded.lost == {}
 

@@ -212,9 +212,17 @@ def test_settings_that_exclude_each_other_are_left_to_people() -> None:
 
 
 def test_a_cloud_without_a_plugin_is_told() -> None:
-    for cloud in ("rancher", "gce"):
+    for cloud in ("rancher", "azure"):
         found = of(f"cloudProvider: {cloud}")
         assert f"there is no plugin for {cloud} yet" in told(found, Matter.HAND)["--cloud-provider"]
+
+
+def test_flags_without_a_cloud_are_those_of_google_cloud_as_in_cluster_autoscaler() -> None:
+    rule = "mig:namePrefix=k8s,min=0,max=9"
+    found = of(deployment(command=["./cluster-autoscaler", f"--node-group-auto-discovery={rule}", "--regional"]))
+    assert found.complete
+    assert yaml.safe_load(found.configuration)["providers"] == [{"gce": {"regional": True}}]
+    assert "none was given" in told(found, Matter.CHECK)["--cloud-provider"]
 
 
 def test_the_image_is_left_out_unless_one_of_nodewright_is_named() -> None:

@@ -105,7 +105,7 @@ def test_a_name_whose_distribution_is_known_says_what_to_install(monkeypatch) ->
 
 def test_a_name_that_is_still_to_be_implemented_says_so_and_names_no_package() -> None:
     coming = "it is still to come; until then, you would have to write it"
-    assert refusal("providers", "gce") == f"no provider is called 'gce': {coming}"
+    assert refusal("providers", "azure") == f"no provider is called 'azure': {coming}"
     assert refusal("providers", "cluster-api") == (
         "no provider is called 'cluster-api': did you mean 'clusterapi'? It is still to come"
     )

@@ -16,6 +16,7 @@ from nodewright.api import (
     InstanceError,
     NodeGroup,
     NotLeaderError,
+    PartialIncreaseError,
     PluginConfig,
     Provider,
     ProviderContext,
@@ -197,6 +198,37 @@ def test_a_cause_of_wrong_types_is_the_fault_of_the_provider_and_left_out(acting
     (outcome,) = act.grow("pool").outcomes
     assert (outcome.ok, outcome.cause) == (False, None)
     assert {plugin for plugin, _ in act.faults.counts} == {"cloud"}
+
+
+def test_what_a_refused_order_got_all_the_same_is_told_with_the_cause(acting) -> None:
+    executor = acting(a=raising(PartialIncreaseError(2, CapacityError(DRY))))
+    (outcome,) = executor.grow("a").outcomes
+    assert (outcome.ok, outcome.increased, outcome.cause, outcome.temporary) == (False, 2, DRY, False)
+    assert outcome.error == f"only 2 more machines were ordered: {CapacityError(DRY)}"
+
+
+def test_an_order_that_was_partly_taken_before_the_cloud_asked_for_fewer_calls_is_in_no_doubt(acting) -> None:
+    executor = acting(a=raising(PartialIncreaseError(2, ThrottledError("slow", retry_after=60))))
+    done = executor.grow("a")
+    (outcome,) = done.outcomes
+    assert (outcome.increased, outcome.not_before) == (2, EPOCH + timedelta(minutes=1))
+    assert (done.doubts, done.sizes) == ({}, {"a": 2})
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        PartialIncreaseError(-1, CapacityError(DRY)),
+        PartialIncreaseError("two", CapacityError(DRY)),
+        PartialIncreaseError(2, OSError("no room")),
+        PartialIncreaseError(2, CapacityError(replace(DRY, code=7))),
+    ],
+)
+def test_a_part_without_a_count_and_a_cause_is_the_fault_of_the_provider(acting, error) -> None:
+    executor = acting(a=raising(error))
+    (outcome,) = executor.grow("a").outcomes
+    assert (outcome.ok, outcome.increased, outcome.cause) == (False, 0, None)
+    assert executor.faults.counts
 
 
 def test_an_error_without_words_is_named_by_its_kind(acting) -> None:

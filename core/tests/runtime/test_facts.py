@@ -43,6 +43,18 @@ class Group(NodeGroup):
     def pools(self):
         return self.own.get("pools", ())
 
+    def quotas(self):
+        return self.own.get("quotas", {})
+
+    def available(self):
+        return self.own.get("available")
+
+    def errors(self):
+        return self.own.get("errors", ())
+
+    def pause(self):
+        return self.own.get("pause")
+
     def options(self, defaults):
         return self.own.get("options", defaults)
 
@@ -104,6 +116,10 @@ def read():
         ({"machines": None}, "instances is None, not a list or tuple"),
         ({"own": {"options": {}}}, "options is a dict, not a GroupOptions"),
         ({"own": {"pools": [1]}}, "pools[0] is an int (1), not text"),
+        ({"own": {"quotas": {"eu/CPUS": "4"}}}, "quotas['eu/CPUS'] is text ('4'), not a whole number"),
+        ({"own": {"available": -1}}, "available is an int (-1), not a whole number or None"),
+        ({"own": {"errors": ["busy"]}}, "errors[0] is text ('busy'), not an InstanceError"),
+        ({"own": {"pause": "painted"}}, "pause is text ('painted'), not a Pause or None"),
     ],
 )
 def test_a_wrong_fact_freezes_its_group_alone_and_is_named(read, caplog, facts, problem) -> None:

@@ -8,10 +8,13 @@ import pytest
 from nodewright.api import (
     Capability,
     CloudUnavailableError,
+    ErrorClass,
     GpuConfig,
     GroupNotFoundError,
     GroupOptions,
+    InstanceError,
     NodeGroup,
+    Pause,
     PluginConfig,
     PricingModel,
     Provider,
@@ -124,6 +127,70 @@ def test_what_a_provider_says_becomes_facts(read) -> None:
     assert facts.options.scale_down_utilization_threshold == pytest.approx(0.6)
     assert facts.hourly_price == pytest.approx(0.25)
     assert (facts.atomic, facts.error, facts.pools) == (False, "", ("eu-a/c5",))
+
+
+class Telling(Group):
+    """A group that tells all that it may."""
+
+    dry = InstanceError(error_class=ErrorClass.STOCK_OUT, code="Dry")
+
+    def quotas(self):
+        return {"eu/CPUS": 4}
+
+    def available(self):
+        return 3
+
+    def errors(self):
+        return [self.dry]
+
+    def pause(self):
+        return Pause(why="painted")
+
+
+def test_what_a_group_tells_of_its_cloud_becomes_facts(read) -> None:
+    (facts,) = read(cloud=Cloud(Telling()))().groups
+    assert (facts.quotas, facts.available, facts.errors) == ({"eu/CPUS": 4}, 3, (Telling.dry,))
+    assert facts.pause == Pause(why="painted")
+
+
+@pytest.mark.parametrize(
+    ("declared", "own", "atomic"), [(True, True, True), (True, False, False), (False, True, False)]
+)
+def test_a_group_grows_atomically_if_its_provider_and_itself_say_so(declared, own, atomic) -> None:
+    group, clock = type("Some", (Group,), {"atomic": own})(), SteppedClock()
+    cloud = Cloud(group)
+    cloud.capabilities = frozenset([Capability.ATOMIC_INCREASE] if declared else [])
+    providers = Providers({"cloud": cloud}, clock, Faults(clock))
+    (facts,) = providers.read({}, GroupOptions(), SOON).groups
+    assert (facts.atomic, providers.can_increase_atomically("g")) == (atomic, atomic)
+    providers.close()
+
+
+def test_what_was_ordered_is_not_left_any_more_until_the_provider_is_read_again() -> None:
+    clock = SteppedClock()
+    providers = Providers({"cloud": Cloud(Telling())}, clock, Faults(clock))
+    providers.read({}, GroupOptions(), SOON)
+    providers.resize({"g": 2})
+    assert [(each.target_size, each.available) for each in providers._states[0].facts] == [(4, 1)]
+    providers.close()
+
+
+def test_the_first_provider_that_knows_an_object_tells_its_group() -> None:
+    class Knows(Cloud):
+        def resolve(self, kind, id):  # noqa: A002  as in the contract
+            return {"Rack": id, "Typo": "nothing"}.get(kind)
+
+    class Fails(Cloud):
+        def resolve(self, kind, id):  # noqa: A002  as in the contract
+            raise RuntimeError(id)
+
+    clock = SteppedClock()
+    clouds = {"other": Cloud(Group("a")), "fails": Fails(Group("b")), "knows": Knows(Group("c"), Group("d"))}
+    providers = Providers(clouds, clock, Faults(clock))
+    providers.read({}, GroupOptions(), SOON)
+    asked = [("Rack", "c"), ("Rack", "d"), ("Rack", "a"), ("Typo", "c"), ("Shed", "c")]
+    assert [providers.resolve(*each) for each in asked] == ["c", "d", None, None, None]
+    providers.close()
 
 
 def test_prices_of_the_configuration_lie_over_those_of_every_provider(read) -> None:

@@ -18,6 +18,7 @@ from nodewright.api import (
     InstanceState,
     NodeTemplate,
     NodewrightError,
+    Pause,
     Reason,
     ResourceLimits,
     Taint,
@@ -85,7 +86,15 @@ def a_full_group(**changes):
         unschedulable=True,
     )
     cause = InstanceError(error_class=ErrorClass.STOCK_OUT, code="NO_ROOM", message="none left", pool="a/big")
-    failed = Instance(id="i-2", state=InstanceState.CREATING, error=cause, zone="a", instance_type="big")
+    failed = Instance(
+        id="i-2",
+        state=InstanceState.CREATING,
+        error=cause,
+        zone="a",
+        instance_type="big",
+        incarnation="7",
+        ends_at=EPOCH,
+    )
     group = GroupFacts(
         id="a",
         provider="cloud",
@@ -107,6 +116,10 @@ def a_full_group(**changes):
         ),
         atomic=True,
         force_delete=True,
+        quotas={"eu/CPUS": 4},
+        available=3,
+        errors=(cause,),
+        pause=Pause(why="people work on it", shrinks=True),
         hourly_price=0.0,
         error="away",
     )

@@ -10,6 +10,7 @@ from nodewright.api import (
     Instance,
     InstanceError,
     InstanceState,
+    Pause,
     PricingModel,
     Reason,
     Taint,
@@ -193,6 +194,18 @@ def test_cost_is_that_of_machines_that_are_there_or_made_and_what_has_no_price_i
     watcher.note(QUIET, world=world, settings=PER_GROUP)
     found = watcher.of("nodewright_node_group_cost_per_hour")
     assert found == {"currency=EUR,node_group=a": 1.0, "currency=EUR,node_group=b": 6.0}
+
+
+def test_groups_that_are_paused_are_counted_by_provider(watcher) -> None:
+    groups = [replace(a_group(name), pause=Pause(why="painted")) for name in "ab"]
+    watcher.note(QUIET, world=a_world(groups=[*groups, a_group("c"), a_group("d", provider="other")]))
+    assert watcher.of("nodewright_paused_groups") == {"provider=fake": 2, "provider=other": 0}
+
+
+def test_stopped_machines_cost_nothing(watcher) -> None:
+    machines = [Instance(id="i-1", state=state) for state in (InstanceState.RUNNING, InstanceState.STOPPED)]
+    watcher.note(QUIET, world=a_world(groups=[a_group("a", instances=machines)]))
+    assert watcher.of("nodewright_unpriced_machines") == {"provider=fake": 1}
 
 
 def test_objects_held_in_memory_are_counted(watcher) -> None:

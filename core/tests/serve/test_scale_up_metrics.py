@@ -77,6 +77,20 @@ def test_machines_that_the_cloud_could_not_make_are_counted_once_and_their_growt
     assert counted(watcher, "failed_scale_ups_total") == {f"{NO_GPU},reason={STOCK_OUT.code}": 1}
 
 
+def test_an_order_that_was_taken_in_part_counts_as_both(watcher) -> None:
+    grown(watcher, ok=False, error="no", cause=STOCK_OUT, increased=2)
+    assert counted(watcher, "scaled_up_nodes_total") == {NO_GPU: 2}
+    assert counted(watcher, "failed_scale_ups_total") == {f"{NO_GPU},reason={STOCK_OUT.code}": 1}
+
+
+def test_what_newly_keeps_machines_from_coming_is_a_failed_scale_up(watcher) -> None:
+    world = a_world(groups=[replace(a_group("a"), errors=(STOCK_OUT, replace(STOCK_OUT, message="again")))])
+    failed = Memory(health=HealthMemory(errors={"a": {f"StockOut:{STOCK_OUT.code}:": EPOCH}}))
+    watcher.note(Decision(at=EPOCH), failed, world)
+    watcher.note(Decision(at=EPOCH), failed, world, before=failed)
+    assert counted(watcher, "failed_scale_ups_total") == {f"{NO_GPU},reason={STOCK_OUT.code}": 1}
+
+
 def test_what_does_not_come_in_time_has_failed_once_however_often_it_is_given_up(watcher) -> None:
     unmet = Shrink(group="a", count=2, verdict=Verdict(reason=Reason.UNMET_TARGET))
     watcher.note(Decision(at=EPOCH, shrink=(unmet,)))

@@ -140,6 +140,24 @@ aws
 {{- end -}}
 {{- end -}}
 
+{{/* Whether gce.conf is mounted from the host, as in Cluster Autoscaler's chart: not where a volume of the values has it. */}}
+{{- define "nodewright.hostFile" -}}
+{{- $file := .Values.cloudConfigPath -}}
+{{- $mounted := false -}}
+{{- range concat (values (.Values.extraVolumeSecrets | default dict)) (.Values.extraVolumeMounts | default list) -}}
+{{- if or (eq $file .mountPath) (hasPrefix (printf "%s/" (trimSuffix "/" .mountPath)) $file) -}}{{- $mounted = true -}}{{- end -}}
+{{- end -}}
+{{- if and $file (not $mounted) (eq (include "nodewright.cloudProvider" .) "gce") -}}true{{- end -}}
+{{- end -}}
+
+{{/* Whether the namespace needs a quota for critical pods: GKE has one in kube-system only, and refuses them elsewhere. */}}
+{{- define "nodewright.priorityQuota" -}}
+{{- $wanted := toString .Values.priorityQuota.create -}}
+{{- $gke := contains "-gke." .Capabilities.KubeVersion.GitVersion -}}
+{{- $refused := and $gke (hasPrefix "system-" (.Values.priorityClassName | default "")) (ne .Release.Namespace "kube-system") -}}
+{{- if or (eq $wanted "true") (and $refused (eq $wanted "auto")) -}}true{{- end -}}
+{{- end -}}
+
 {{/* Whether the chart creates a Secret with the cloud's keys. */}}
 {{- define "nodewright.secret" -}}
 {{- if not .Values.secretKeyRefNameOverride -}}

@@ -22,13 +22,17 @@ TROUBLES = {
     ErrorClass.PERMISSION: Trouble.PERMISSION,
     ErrorClass.CONFIGURATION: Trouble.LAUNCH_TEMPLATE,
 }
-_STATES = {"Pending": InstanceState.CREATING, "InService": InstanceState.RUNNING}
+_STATES = {
+    "Pending": InstanceState.CREATING,
+    "InService": InstanceState.RUNNING,
+    "Standby": InstanceState.STOPPED,
+}
 
 
 class AwsCloud(Cloud):
     """The double in the suite's words. AWS takes every order within a group's bounds: it refuses none at once."""
 
-    abilities = frozenset(Ability)
+    abilities = frozenset(Ability) - {Ability.FAIL_UNSEEN, Ability.REMAKE}
     failures = frozenset(ErrorClass)
 
     def __init__(self, double):
@@ -101,6 +105,11 @@ class AwsCloud(Cloud):
     def expected_options(self):
         return {"web": {"scale_down_unneeded_time": timedelta(minutes=2)}}
 
+    def references(self):
+        asked = {"AutoScalingGroupNames": ["web", "gpu"]}
+        told = self.double.do("autoscaling", "describe_auto_scaling_groups", **asked)["AutoScalingGroups"]
+        return {("AWSAutoScalingGroup", each["AutoScalingGroupARN"]): each["AutoScalingGroupName"] for each in told}
+
     def target(self, group):
         return self.double.group(group).desired
 
@@ -131,6 +140,18 @@ class AwsCloud(Cloud):
             self.double.run_out(groups=group, message="Something went wrong that nobody has seen before.")
         else:
             self.double.run_out(groups=group, trouble=TROUBLES[why])
+
+    def pause(self, group):
+        self._launch("suspend_processes", group)
+
+    def stop(self, group):
+        oldest = self.double.machines(group)[0]
+        asked = {"InstanceIds": [oldest.id], "ShouldDecrementDesiredCapacity": True}
+        self.double.do("autoscaling", "enter_standby", AutoScalingGroupName=group, **asked)
+        return self.node(oldest.provider_id)
+
+    def _launch(self, operation, group):
+        self.double.do("autoscaling", operation, AutoScalingGroupName=group, ScalingProcesses=["Launch"])
 
     def limit(self, group, machines):
         self.double.run_out(groups=group, available=machines)
@@ -167,6 +188,7 @@ class AwsCloud(Cloud):
         self.double.faults.heal()
         self.double.restock()
         self.double.lags(0)
+        self._launch("resume_processes", "web")
 
     def calls(self):
         return self.double.calls.total()

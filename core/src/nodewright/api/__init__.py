@@ -33,6 +33,7 @@ from nodewright.api.errors import (
     GroupNotFoundError,
     NodewrightError,
     NotLeaderError,
+    PartialIncreaseError,
     PermanentError,
     PluginError,
     Problem,
@@ -45,7 +46,7 @@ from nodewright.api.errors import (
 )
 from nodewright.api.estimator import Estimate, Estimator
 from nodewright.api.expander import Expander, ExpanderContext
-from nodewright.api.group import GroupFacts, GroupOptions, NodeGroup
+from nodewright.api.group import GroupFacts, GroupOptions, NodeGroup, Pause
 from nodewright.api.hookspecs import (
     EstimatorHooks,
     ExpanderHooks,
@@ -138,6 +139,8 @@ __all__ = [
     "Option",
     "OptionVerdict",
     "Outcome",
+    "PartialIncreaseError",
+    "Pause",
     "PendingPodsProcessor",
     "PermanentError",
     "PlacementRule",

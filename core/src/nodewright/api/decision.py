@@ -192,6 +192,8 @@ class Outcome:
     cause: InstanceError | None = None
     #: Whether trying again may help.
     temporary: bool = False
+    #: How many machines a refused order got all the same.
+    increased: int = 0
     #: The node group whose cloud was asked; empty if only an object of the API server was to be changed.
     group: str = ""
     #: False if it was not even begun, so that it certainly had no effect.

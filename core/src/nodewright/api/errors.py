@@ -18,6 +18,7 @@
     │   ├── UnsupportedError        an optional action that this group can't do
     │   └── WithheldError           a change that was not made because this is a dry run
     ├── CapacityError               the cloud can't deliver; carries an `InstanceError`: the group is backed off
+    ├── PartialIncreaseError        a part of an increase was taken, and can't be taken back; carries how much
     └── NotLeaderError              this replica must not act: another one may hold the lease
 
 Messages are for the person who runs the cluster: what happened, to what, and what to do next.
@@ -168,6 +169,18 @@ class CapacityError(NodewrightError):
 
     def __init__(self, cause: InstanceError) -> None:
         super().__init__(f"{cause.code}: {cause.message}")
+        self.cause = cause
+
+
+class PartialIncreaseError(NodewrightError):
+    """The cloud took *increased* of the machines that were asked for, for good, and refused the rest with *cause*.
+
+    The core waits for those that were taken, and treats the group as after *cause*.
+    """
+
+    def __init__(self, increased: int, cause: NodewrightError) -> None:
+        super().__init__(f"only {increased} more machines were ordered: {cause}")
+        self.increased = increased
         self.cause = cause
 
 

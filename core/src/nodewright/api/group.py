@@ -1,13 +1,14 @@
 """Node groups: what a cloud can grow and shrink."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
-from nodewright.api.instance import Instance
+from nodewright.api.instance import Instance, InstanceError
 from nodewright.api.template import NodeTemplate
 from nodewright.objects import Node
+from nodewright.objects.frozen import freeze_fields
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +31,16 @@ class GroupOptions:
     def in_one_piece(self) -> bool:
         """Whether the machines of the group must come all together or not at all."""
         return self.zero_or_max_node_scaling and not self.allow_non_atomic_scale_up_to_max
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pause:
+    """Why a group is not Nodewright's to change at the moment: somebody else steers it, or it is paused."""
+
+    #: In words that follow "the group is left alone:", and with what to do about it.
+    why: str
+    #: Whether its machines may be removed all the same: only growth is paused.
+    shrinks: bool = False
 
 
 class NodeGroup(ABC):
@@ -92,6 +103,43 @@ class NodeGroup(ABC):
         """
         return ()
 
+    def quotas(self) -> Mapping[str, int]:
+        """Return what each new machine takes of quotas that several groups share, by the name of the quota.
+
+        When an error of class Quota in any group names one of these (`InstanceError.pool`), this group is backed off as
+        well if its machines take at least as much of it. Groups with smaller machines still try.
+        """
+        return {}
+
+    def available(self) -> int | None:
+        """Return how many more machines the cloud could deliver now; None if it does not tell.
+
+        Scale-up orders no more than that. Quotas and reservations tell it, `max_size` does not count.
+        """
+        return None
+
+    def errors(self) -> Sequence[InstanceError]:
+        """Return why machines that were ordered do not come, where no machine in `instances` shows it.
+
+        The group is backed off once for each class, code and pool, and again only after the error was gone in between:
+        leave out what is older than the last order. What has not come of an open order that is older than the error is
+        given up at once by `decrease_target`.
+        """
+        return ()
+
+    def pause(self) -> Pause | None:
+        """Return why the core must leave this group alone; None if it is free to grow and shrink.
+
+        A paused group keeps its facts and its nodes count, but nothing is ordered, given up, or deleted. With
+        `Pause.shrinks`, only growth is paused.
+        """
+        return None
+
+    @property
+    def atomic(self) -> bool:
+        """Whether `increase_atomically` works for this group; asked only with `Capability.ATOMIC_INCREASE`."""
+        return True
+
     def options(self, defaults: GroupOptions) -> GroupOptions:
         """Return *defaults* with the group's own settings in place, by `dataclasses.replace`.
 
@@ -104,7 +152,8 @@ class NodeGroup(ABC):
         """Ask for *count* (> 0) more machines.
 
         The request is taken whole or not at all: after an exception the target must be unchanged. Only where the cloud
-        can't be asked to take back what it has begun, as it throttles or does not answer, this is left over. Raises
+        can't be asked to take back what it has begun, as it throttles or does not answer, this is left over: raise
+        `PartialIncreaseError` if it is known how much that is. Raises
         `SizeLimitError` if the target would pass `max_size` or not grow, and `CapacityError` if the cloud knows at once
         that it can't deliver.
         """
@@ -159,6 +208,14 @@ class GroupFacts:
     options: GroupOptions = field(default_factory=GroupOptions)
     #: Capacity pools that new machines are taken from, if the provider names them; see `NodeGroup.pools`.
     pools: tuple[str, ...] = ()
+    #: What each new machine takes of shared quotas, by the quota's name; see `NodeGroup.quotas`.
+    quotas: Mapping[str, int] = field(default_factory=dict)
+    #: How many more machines the cloud could deliver now; None if it does not tell.
+    available: int | None = None
+    #: Why machines do not come, where no machine shows it; see `NodeGroup.errors`.
+    errors: tuple[InstanceError, ...] = ()
+    #: Why the group is not Nodewright's to change; None if it is.
+    pause: Pause | None = None
     #: Whether `NodeGroup.increase_atomically` may be called.
     atomic: bool = False
     #: Whether `NodeGroup.force_delete_nodes` may be called.
@@ -167,3 +224,17 @@ class GroupFacts:
     hourly_price: float | None = None
     #: Why the group could not be read in this loop; decisions leave the group alone while this is set.
     error: str = ""
+
+    def __post_init__(self) -> None:
+        freeze_fields(self, "quotas")
+
+    @property
+    def room(self) -> int:
+        """How many more machines scale-up may order: up to `max_size`, and no more than are `available`."""
+        most = self.max_size - self.target_size
+        return most if self.available is None else min(most, self.available)
+
+    def grown(self, count: int) -> "GroupFacts":
+        """Return the facts of the group after an order of *count* machines, or after so many were taken back."""
+        available = None if self.available is None else self.available - count
+        return replace(self, target_size=self.target_size + count, available=available)

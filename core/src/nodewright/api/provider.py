@@ -127,6 +127,14 @@ class Provider(Plugin):
         group that is not one of ours, count as None.
         """
 
+    def resolve(self, kind: str, id: str) -> str | None:  # noqa: A002  the word of the objects that name groups
+        """Return the id of the group that an object names in the cloud's own words; None if it is none of ours.
+
+        *kind* is the provider's word for what *id* is, such as ``AWSAutoScalingGroup`` with the group's ARN. Called on
+        the loop's thread. An exception counts as None.
+        """
+        return None
+
     def pricing(self) -> PricingModel | None:
         """Return the prices as of the last refresh; None while there are none. Needs `Capability.PRICES`."""
         return None

@@ -67,6 +67,9 @@ class Reason(StrEnum):
     GROUP_UNHEALTHY = "NotReadyForScaleUp", "not ready for scale-up"
     GROUP_BACKED_OFF = "BackedOff", "in backoff after failed scale-up"
     POOL_DRY = "PoolBackedOff", "takes its machines from a capacity pool that is empty"
+    QUOTA_FULL = "QuotaBackedOff", "its machines take too much of a quota that is used up"
+    NONE_AVAILABLE = "NoneAvailable", "its cloud has too few machines left"
+    GROUP_PAUSED = "Paused", "the group is left alone"
     GROUP_THROTTLED = "Throttled", "its cloud asked for fewer calls"
     GROUP_BELOW_MIN = "BelowMinSize", "below its minimum size"
     CONSOLIDATION = "Consolidation", "replaces more expensive nodes"
@@ -119,6 +122,12 @@ class Reason(StrEnum):
         "take the annotation cluster-autoscaler.kubernetes.io/scale-down-disabled off the node",
     )
     BEING_DELETED = "CurrentlyBeingDeleted", "is being deleted"
+    MACHINE_STOPPED = "MachineStopped", "its machine is stopped", "nothing: its cloud starts the machine for an order"
+    MACHINE_ENDS = (
+        "MachineEnds",
+        "its machine is about to be ended by the cloud",
+        "nothing: its pods get other nodes",
+    )
     NOT_STARTED = "NotStarted", "is still starting"
     COOLING_DOWN = (
         "ScaleDownInCooldown",

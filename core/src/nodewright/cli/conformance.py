@@ -60,7 +60,9 @@ class ConformanceCommand(Command):
             "--config", required=True, type=Path, metavar="FILE", help="the configuration that names the provider"
         )
         parser.add_argument(
-            "--group", metavar="ID", help="the group to test (default: one that has machines and is at rest)"
+            "--group",
+            metavar="ID",
+            help="the group to test, or the last part of its id (default: one that has machines and is at rest)",
         )
         parser.add_argument("--full", action="store_true", help="also resize the group; needs --group")
         parser.add_argument("--yes", action="store_true", help="with --full: do not ask for confirmation")

@@ -23,6 +23,9 @@ _HELP = """\
 Reads the cluster once and decides as the loop would, but changes nothing. It also reads the memory of the running \
 autoscaler: how long a node has been unneeded, and which groups are backed off.
 
+Where the names of groups are URLs, the last part of one is enough. An object that names a group in its cloud's own \
+words may stand for it as KIND/ID, such as AWSAutoScalingGroup/ARN.
+
 A pod that runs is told with what the record says of it. One that is gone is known from the record alone: the file \
 that record.path names, or a copy of it that --record names.
 
@@ -80,8 +83,16 @@ def _answer(kind: str, name: str, flags: "Flags") -> str:
             case "node":
                 document = node_document(look, name)
             case _:
-                document = group_document(look, name)
+                document = group_document(look, _group_called(name, autoscaler, look))
     return folded("\n".join(document["words"]), screen_width()) if form == TABLE else written(document, form)
+
+
+def _group_called(name: str, autoscaler: "Autoscaler", look: "Look") -> str:
+    """Return the group of that *name*, or the one that an object KIND/ID names in its cloud's own words."""
+    if any(group.id == name for group in look.findings.groups):
+        return name
+    kind, _, id_ = name.partition("/")
+    return autoscaler.resolve(kind, id_) or name
 
 
 def _about_pod(

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from operator import attrgetter
 from typing import Any
 
 from nodewright.api.group import GroupOptions
+from nodewright.api.group_name import is_called
 from nodewright.config.model import Settings
 from nodewright.config.model.base import camel_case
 
@@ -64,7 +64,7 @@ def group_options(
     """
     defaults = default_options(settings)
     own = from_provider(defaults) if callable(from_provider) else from_provider or defaults
-    index = next((at for at, rule in enumerate(settings.groups) if fnmatchcase(group_id, rule.match)), None)
+    index = next((at for at, rule in enumerate(settings.groups) if is_called(group_id, rule.match)), None)
     return _combine(settings, index, own, defaults)
 
 

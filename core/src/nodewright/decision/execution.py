@@ -42,8 +42,8 @@ class Execution:
 
     @cached_property
     def undone(self) -> frozenset[str]:
-        """Groups that certainly did not grow as decided: the order was refused for good, or not tried."""
-        doubtful = {each.target for each in self._growth if each.ok or (each.temporary and each.tried)}
+        """Groups that certainly did not grow as decided: the order was refused for good, or partly, or not tried."""
+        doubtful = {each.target for each in self._growth if each.ok or _is_doubtful(each)}
         return frozenset(grow.group for grow in self.decision.grow) - doubtful - self.held.keys()
 
     @property
@@ -62,19 +62,17 @@ class Execution:
         doubts = self.doubts
         groups = []
         for facts in world.groups:
-            facts = replace(
-                facts,
-                target_size=facts.target_size + changes[facts.id],
-                instances=deleting(facts.instances, deleted),
-            )
+            facts = replace(facts.grown(changes[facts.id]), instances=deleting(facts.instances, deleted))
             groups.append(doubts[facts.id].over(facts) if facts.id in doubts else facts)
         return replace(world, groups=tuple(groups), outcomes=self._growth)
 
     def memory(self, memory: Memory, before: Memory) -> Memory:
         """Return *memory*, which the decision left when it was made on that of *before*, without what is undone."""
         grow = {grow.group for grow in self.decision.grow}
-        done = {outcome.target for outcome in self._growth if outcome.ok} | self.held.keys()
+        partly = {outcome.target: outcome.increased for outcome in self._growth if outcome.increased}
+        done = {outcome.target for outcome in self._growth if outcome.ok} | self.held.keys() | partly.keys()
         orders = memory.orders.reverted(before.orders, self.undone | self._not_given_up)
+        orders = orders.raised(partly, self.decision.at)
         cooldown = memory.cooldown.not_grown(before.cooldown, grow - done, at_all=not grow or bool(grow & done))
         kept = replace(memory, orders=orders, cooldown=cooldown)
         if not self.withheld:
@@ -107,7 +105,7 @@ class Execution:
         unsure = {
             outcome.target: Hold(why=outcome.error, size=sizes.get(outcome.target, 0))
             for outcome in self._growth
-            if outcome.temporary and outcome.tried and not outcome.ok
+            if _is_doubtful(outcome)
         }
         return {**unsure, **self.held}
 
@@ -126,11 +124,18 @@ class Execution:
         changes: Counter[str] = Counter()
         for grow in self.decision.grow:
             changes[grow.group] += grow.count * (("grow", grow.group) in done)
+        for outcome in self._growth:
+            changes[outcome.target] += outcome.increased
         for shrink in self.decision.shrink:
             changes[shrink.group] -= shrink.count * (("shrink", shrink.group) in done)
         for delete in self._deleted:
             changes[delete.group] -= len(delete.instances)
         return changes
+
+
+def _is_doubtful(outcome: Outcome) -> bool:
+    """Tell whether the order may have been taken all the same, nobody knows how much of it."""
+    return outcome.temporary and outcome.tried and not outcome.ok and not outcome.increased
 
 
 def to_be_kept(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from nodewright.decision.consolidation.replacements import reserved_nodes
 from nodewright.decision.health import Assessment, GroupHealth
@@ -37,8 +38,11 @@ def foresee(
     unneeded: UnneededMemory,
     consolidation: ConsolidationMemory,
     policy: Policy,
+    now: datetime,
 ) -> Forecast:
     """Return the cluster without nodes that are leaving, and with those that are coming or coming back.
+
+    A node leaves as well if the cloud has stopped its machine, or is about to end it.
 
     A node that is starting is there as it will be, with the pods that it has already. Pods get nodes that are unneeded
     last: the scheduler may do otherwise, but a guess must not keep a node that could go.
@@ -47,7 +51,7 @@ def foresee(
     reserved = reserved_nodes(world, consolidation, policy)
     starting = {group.facts.id: _awaited(group, reserved[group.facts.id], leaving, world) for group in health.groups}
     awaited = {node.name for nodes in starting.values() for node in nodes}
-    absent = (health.starting - awaited) | leaving.removals.keys()
+    absent = (health.starting - awaited) | leaving.removals.keys() | world.ending(now).keys() | world.stopped_nodes
     simulation = ClusterSimulation(world.cluster)
     simulation.remove_nodes([name for name in world.cluster.nodes if name in absent])
     for name in coming_back(world, leaving):
@@ -69,9 +73,11 @@ def foresee(
     return Forecast(simulation=simulation, upcoming=upcoming)
 
 
-def drop_uncertain(forecast: Forecast, world: World, health: Assessment, leaving: RemovalMemory) -> ExistingNodes:
+def drop_uncertain(
+    forecast: Forecast, world: World, health: Assessment, leaving: RemovalMemory, now: datetime
+) -> ExistingNodes:
     """Take nodes that may never come, or that are going, out of the simulation; *forecast* is used up by that."""
-    absent = health.starting | leaving.removals.keys()
+    absent = health.starting | leaving.removals.keys() | world.ending(now).keys() | world.stopped_nodes
     doomed = []
     if world.deleting:
         nodes = world.cluster.nodes.items()

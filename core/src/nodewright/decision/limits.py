@@ -75,7 +75,8 @@ class Limits:
 
     def __init__(self, world: World, health: Assessment, settings: LimitSettings) -> None:
         self._world = world
-        present = [name for name in world.cluster.nodes if name not in health.starting]
+        absent = health.starting | world.stopped_nodes
+        present = [name for name in world.cluster.nodes if name not in absent]
         there = Counter(world.group_of.get(name) for name in present)
         # A group that is not waited for may still fill its order.
         coming = {

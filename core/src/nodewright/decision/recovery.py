@@ -93,8 +93,10 @@ def _recovered(world: World, name: str, removal: Removal, now: datetime) -> Remo
     if removal.deleted_at is None:
         marked = node is None or node.taint(TO_BE_DELETED) is not None
         return replace(removal, unanswered=False) if marked else None
-    listed = any(instance.id == removal.provider_id for facts in world.groups for instance in facts.instances)
-    if listed and removal.provider_id not in world.deleting:
+    machine = removal.provider_id
+    listed = any(instance.id == machine for facts in world.groups for instance in facts.instances)
+    gone = machine in world.deleting or machine in world.stopped or world.is_another(machine, removal.incarnation)
+    if listed and not gone:
         if -_SKEW <= now - removal.deleted_at < _LANDING_OF_DELETION:
             return removal
         return replace(removal, unanswered=False, deleted_at=None)

@@ -118,7 +118,7 @@ def grow(
     plan = ScaleUp(world, health, forecast.simulation, policy, now).plan(
         orders.turn,
         demand.arrivals,
-        leaving=leaving.removals,
+        leaving=(*leaving.removals, *world.ending(now).keys() - leaving.removals.keys()),
         intended=recall(orders.intentions, world.cluster, forecast.upcoming),
     )
     demand = demand.arrived(plan.arrivals)

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cached_property
 
 from nodewright.api.decision import DeleteInstances, Outcome, Shrink
@@ -37,6 +37,16 @@ def deleting(instances: Iterable[Instance], gone: Set[str]) -> tuple[Instance, .
     return tuple(
         replace(each, state=InstanceState.DELETING, error=None) if each.id in gone else each for each in instances
     )
+
+
+@dataclass(kw_only=True)
+class _Told:
+    """What is told of single machines, by provider ID."""
+
+    deleting: set[str] = field(default_factory=set)
+    stopped: set[str] = field(default_factory=set)
+    incarnations: dict[str, str] = field(default_factory=dict)
+    ends: dict[str, datetime] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,16 +114,59 @@ class World:
             ),
         )
 
+    def ending(self, now: datetime) -> dict[str, datetime]:
+        """Return when the machines of nodes end that end sooner than new nodes would be there, by the nodes' names."""
+        if not self._told.ends:
+            return {}
+        ending = {}
+        for name, node in self.cluster.nodes.items():
+            end, facts = self._told.ends.get(node.spec.provider_id), self.group_on(name)
+            if end is not None and facts is not None and end - now <= facts.options.max_node_provision_time:
+                ending[name] = end
+        return ending
+
+    def is_another(self, machine: str, incarnation: str) -> bool:
+        """Tell whether the provider ID *machine* is that of another machine than the one of *incarnation* by now."""
+        return bool(incarnation) and self.incarnations.get(machine, incarnation) != incarnation
+
+    @cached_property
+    def stopped_nodes(self) -> frozenset[str]:
+        """Names of the nodes whose machines are stopped."""
+        if not self.stopped:
+            return frozenset()
+        return frozenset(name for name, node in self.cluster.nodes.items() if node.spec.provider_id in self.stopped)
+
+    @property
+    def deleting(self) -> Set[str]:
+        """Provider IDs of the machines that the cloud is deleting, on anyone's order."""
+        return self._told.deleting
+
+    @property
+    def stopped(self) -> Set[str]:
+        """Provider IDs of the machines that are stopped."""
+        return self._told.stopped
+
+    @property
+    def incarnations(self) -> Mapping[str, str]:
+        """The incarnations of machines that have one, by provider ID."""
+        return self._told.incarnations
+
     @cached_property
     def _groups(self) -> Mapping[str, GroupFacts]:
         return {facts.id: facts for facts in self.groups}
 
     @cached_property
-    def deleting(self) -> frozenset[str]:
-        """Provider IDs of the machines that the cloud is deleting, on anyone's order."""
-        return frozenset(
-            instance.id
-            for facts in self.groups
-            for instance in facts.instances
-            if instance.state is InstanceState.DELETING
-        )
+    def _told(self) -> _Told:
+        told = _Told()
+        # One pass: there may be very many machines, of which most have none of this.
+        for facts in self.groups:
+            for each in facts.instances:
+                if each.state is InstanceState.DELETING:
+                    told.deleting.add(each.id)
+                elif each.state is InstanceState.STOPPED:
+                    told.stopped.add(each.id)
+                if each.incarnation:
+                    told.incarnations[each.id] = each.incarnation
+                if each.ends_at is not None:
+                    told.ends[each.id] = each.ends_at
+        return told

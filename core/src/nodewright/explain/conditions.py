@@ -53,7 +53,7 @@ def backoffs_of(
     groups: tuple[GroupFacts, ...], memory: Memory, settings: Settings, now: datetime
 ) -> Mapping[str, Backoff]:
     """Return the back-off of each group that is backed off, or whose cloud asked for fewer orders."""
-    backoffs = Backoffs(memory.health.backoffs, memory.health.pools, settings.health.backoff, now)
+    backoffs = Backoffs(memory.health, settings.health.backoff, now)
     return {
         facts.id: known
         for facts in groups

@@ -5,7 +5,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from nodewright.explain.advice import advice, informative_verdict
-from nodewright.explain.explanation import explain_group, explain_growth, explain_node, explain_pod, verdicts_of_groups
+from nodewright.explain.explanation import (
+    explain_group,
+    explain_growth,
+    explain_node,
+    explain_pod,
+    group_called,
+    verdicts_of_groups,
+)
 from nodewright.explain.look import Look, goes
 from nodewright.objects import Pod, format_resource
 from nodewright.scheduling.filters import texts
@@ -65,13 +72,13 @@ def node_document(look: Look, name: str) -> dict[str, Any]:
     )
 
 
-def group_document(look: Look, group_id: str) -> dict[str, Any]:
+def group_document(look: Look, name: str) -> dict[str, Any]:
     """Return what `explain_group` tells. Raises `UnknownError` as it does."""
-    words = explain_group(look, group_id)
-    (group,) = (each for each in look.findings.groups if each.id == group_id)
-    nodes = [name for name, owner in look.world.group_of.items() if owner == group_id]
-    reasons = Counter(look.decision.nodes[name].reason.value for name in nodes if name in look.decision.nodes)
-    blocked = look.findings.blocked.get(group_id)
+    words = explain_group(look, name)
+    group = group_called(look, name)
+    nodes = [node for node, owner in look.world.group_of.items() if owner == group.id]
+    reasons = Counter(look.decision.nodes[node].reason.value for node in nodes if node in look.decision.nodes)
+    blocked = look.findings.blocked.get(group.id)
     template = group.template
     return _without_blanks(
         {
@@ -88,6 +95,9 @@ def group_document(look: Look, group_id: str) -> dict[str, Any]:
             "blocked": blocked.reason.value if blocked else "",
             "hourlyPrice": group.hourly_price,
             "pools": list(group.pools),
+            "available": group.available,
+            "paused": group.pause.why if group.pause else "",
+            "errors": [str(error) for error in group.errors],
             "nodes": sorted(nodes),
             "nodeReasons": dict(reasons.most_common()),
             "template": None

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from nodewright.api.decision import Decision
 from nodewright.api.errors import NodewrightError
 from nodewright.api.group import GroupFacts
+from nodewright.api.group_name import name_of_group
 from nodewright.api.nearest import near
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
@@ -138,21 +139,38 @@ def _use(look: Look, name: str) -> Iterable[str]:
         yield f"  utilization: {used.value:.0%} of {of}"
 
 
-def explain_group(look: Look, group_id: str) -> list[str]:
-    """Return the state of a group, its template, and whether it would grow. Raises `UnknownError` if none is known."""
+def group_called(look: Look, name: str) -> GroupFacts:
+    """Return the group with that id or name. Raises `UnknownError` if there is none, or several have the name."""
     groups = {group.id: group for group in look.findings.groups}
-    group = groups.get(group_id)
-    if group is None:
-        faults = [fault for _, fault in unreadable(look.world)]
-        if faults:
-            have = "it may have" if len(faults) == 1 else "one of them may have"
-            raise UnknownError(f"group {group_id} is not known: {'; '.join(faults)}; {have} a group of this name")
-        raise _unknown("group", group_id, groups)
+    if name in groups:
+        return groups[name]
+    named = [id_ for id_ in groups if name_of_group(id_) == name]
+    if len(named) > 1:
+        raise UnknownError(f"group {name}: name one of {', '.join(sorted(named))}")
+    if named:
+        return groups[named[0]]
+    faults = [fault for _, fault in unreadable(look.world)]
+    if faults:
+        have = "it may have" if len(faults) == 1 else "one of them may have"
+        raise UnknownError(f"group {name} is not known: {'; '.join(faults)}; {have} a group of this name")
+    raise _unknown("group", name, map(name_of_group, groups))
+
+
+def explain_group(look: Look, group_id: str) -> list[str]:
+    """Return the state of a group, its template, and whether it would grow.
+
+    The last part of an id that is a URL is enough. Raises `UnknownError` if there is no such group, or several.
+    """
+    group = group_called(look, group_id)
     lines = [
         f"group {group.id} of provider {group.provider}: {_size(group)}",
         *([f"  it can't be read, so it is left alone: {group.error}"] if group.error else ()),
+        *([f"  it is left alone: {group.pause.why}"] if group.pause and not group.pause.shrinks else ()),
+        *([f"  it does not grow: {group.pause.why}"] if group.pause and group.pause.shrinks else ()),
         *_price(group),
         *_pools(group),
+        *_room(group),
+        *(f"  machines do not come: {error}" for error in group.errors),
         f"  machines: {_machines(look.findings.readiness.get(group.id))}",
         f"  on their way: {look.findings.upcoming.get(group.id, 0)}",
         f"  growth: {_growth(look, group.id)}",
@@ -237,6 +255,12 @@ def _machines(readiness: Readiness | None) -> str:
 def _price(group: GroupFacts) -> Iterable[str]:
     if group.hourly_price is not None:
         yield f"  price: {group.hourly_price:g} an hour for a node"
+
+
+def _room(group: GroupFacts) -> Iterable[str]:
+    if group.available is not None:
+        # A cloud knows quotas and reservations, and what it sells out only when it is asked for machines.
+        yield f"  room for {group.available} more, as far as its cloud tells beforehand"
 
 
 def _pools(group: GroupFacts) -> Iterable[str]:

@@ -1,9 +1,10 @@
 """A whole decision on one page: what is done, what can't be read, and tables of groups, waiting pods and nodes."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 
 from nodewright.api.decision import Decision
+from nodewright.api.group_name import names_of_groups
 from nodewright.explain.advice import informative_verdict
 from nodewright.explain.explanation import SERVED, explain_growth
 from nodewright.explain.look import Look, goes, unreadable
@@ -23,11 +24,12 @@ def overview(look: Look) -> tuple[list[str], list[list[Row]]]:
     if look.decision.halted is not None:
         lines.append(str(look.decision.halted))
     lines += [fault for _, fault in unreadable(look.world)]
+    names = names_of_groups(group.id for group in look.findings.groups)
     tables = [
-        [("GROUP", "SIZE", "COMING", "GROWTH"), *_groups(look)],
-        [("PODS", "WHICH WAIT", "WHY"), *_waiting(look)],
+        [("GROUP", "SIZE", "COMING", "GROWTH"), *_groups(look, names)],
+        [("PODS", "WHICH WAIT", "WHY"), *_waiting(look, names)],
         [("NODES", "CODE", "WHICH"), *_reasons(look)],
-        [("NODE", "GROUP", "USED", "FOR", "VERDICT"), *_nodes(look)],
+        [("NODE", "GROUP", "USED", "FOR", "VERDICT"), *_nodes(look, names)],
     ]
     return lines, [table for table in tables if len(table) > 1]
 
@@ -50,18 +52,18 @@ def _counted(number: int, one: str, many: str) -> str:
     return f"{number:,} {one if number == 1 else many}" if number else ""
 
 
-def _groups(look: Look) -> Iterable[Row]:
+def _groups(look: Look, names: Mapping[str, str]) -> Iterable[Row]:
     for group in look.findings.groups:
         coming = look.findings.upcoming.get(group.id, 0)
-        yield group.id, str(group.target_size), str(coming), explain_growth(look.decision, group.id)
+        yield names[group.id], str(group.target_size), str(coming), explain_growth(look.decision, group.id)
 
 
-def _waiting(look: Look) -> Iterable[Row]:
+def _waiting(look: Look, names: Mapping[str, str]) -> Iterable[Row]:
     """Yield pods that wait for the same reasons as one row."""
     alike: dict[str, list[str]] = {}
     for key, verdict in look.decision.pods.items():
         if verdict.reason not in SERVED:
-            alike.setdefault("; ".join((str(verdict), *_against(look, key))), []).append(key)
+            alike.setdefault("; ".join((str(verdict), *_against(look, key, names))), []).append(key)
     for why, keys in alike.items():
         yield str(len(keys)), _some(keys), why
 
@@ -70,9 +72,9 @@ def _some(names: list[str]) -> str:
     return ", ".join(sorted(names)[:_NAMED]) + (", …" if len(names) > _NAMED else "")
 
 
-def _against(look: Look, key: str) -> Iterable[str]:
+def _against(look: Look, key: str, names: Mapping[str, str]) -> Iterable[str]:
     for group, verdict in sorted(look.decision.rejections.get(key, {}).items()):
-        yield f"{group}: {', '.join(texts(verdict))}"
+        yield f"{names.get(group, group)}: {', '.join(texts(verdict))}"
 
 
 def _reasons(look: Look) -> Iterable[Row]:
@@ -85,14 +87,15 @@ def _reasons(look: Look) -> Iterable[Row]:
         yield str(len(names)), code, _some(names)
 
 
-def _nodes(look: Look) -> Iterable[Row]:
+def _nodes(look: Look, names: Mapping[str, str]) -> Iterable[Row]:
     for name in sorted(look.world.cluster.nodes):
+        group = look.world.group_of.get(name, "-")
         used = look.findings.utilization.get(name)
         verdict = look.decision.nodes.get(name)
         last = look.memory.verdicts.last.get(name)
         yield (
             name,
-            look.world.group_of.get(name, "-"),
+            names.get(group, group),
             "-" if used is None else f"{used.value:.0%}",
             "-" if last is None else _age(look.decision.at - last.since),
             ("goes: " if goes(look.decision, name) else "") + (str(verdict) if verdict is not None else "not examined"),

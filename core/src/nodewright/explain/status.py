@@ -123,7 +123,11 @@ def _group(
             "minSize": facts.min_size,
             "maxSize": facts.max_size,
         },
-        "scaleUp": {**_condition(stands.scale_up, now), "backoffInfo": _filled(cause)},
+        "scaleUp": {
+            **_condition(stands.scale_up, now),
+            "backoffInfo": _filled(cause),
+            **_filled({"paused": facts.pause.why if facts.pause else ""}),
+        },
         "scaleDown": _scale_down(stands.scale_down, candidates, now, searched=searched),
     }
 

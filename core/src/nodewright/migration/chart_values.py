@@ -27,9 +27,9 @@ _NAMES = """
     envFromConfigMap envFromConfigMapOptional envFromSecret secretKeyRefNameOverride extraVolumes extraVolumeMounts
     extraVolumeSecrets initContainers extraObjects image nameOverride fullnameOverride selectorLabels replicaCount
     revisionHistoryLimit updateStrategy deployment podAnnotations podLabels additionalLabels priorityClassName
-    hostNetwork dnsPolicy nodeSelector tolerations affinity topologySpreadConstraints resources securityContext
-    containerSecurityContext rbac podDisruptionBudget networkPolicy service serviceMonitor prometheusRule alerts
-    dashboards vpa global
+    priorityQuota hostNetwork dnsPolicy nodeSelector tolerations affinity topologySpreadConstraints resources
+    securityContext containerSecurityContext rbac podDisruptionBudget networkPolicy service serviceMonitor
+    prometheusRule alerts dashboards vpa global
 """
 KNOWN = frozenset(_NAMES.split())
 #: Values that Cluster Autoscaler's chart has and ours does without, by the beginning of their names.

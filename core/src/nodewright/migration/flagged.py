@@ -13,7 +13,7 @@ from nodewright.config.paths import planned
 from nodewright.migration.note import Note, check, differs, hand
 
 #: Clouds that a plugin of ours serves.
-_SERVED = {"aws", "fake"}
+_SERVED = {"aws", "fake", "gce"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,12 @@ class Flagged:
 
 def read_flags(words: Sequence[str]) -> Flagged:
     """Return what the flags *words* of Cluster Autoscaler say. Never raises: what is wrong is left out and noted."""
+    cloud = FLAGS["cloud-provider"]
     flags = parse_flags(words)
+    unnamed = not any(each.flag is cloud for each in flags.given)
+    if unnamed:
+        # Ours has no default, because it may be on any cloud.
+        flags = parse_flags([*words, f"--{cloud.name}={cloud.default}"])
     notes = [_refused(problem) for problem in flags.problems]
     flags = replace(flags, problems=())
     loaded, flags = _load(flags, notes)
@@ -49,6 +54,7 @@ def read_flags(words: Sequence[str]) -> Flagged:
     ]
     ineffective = {each.flag.name for each in flags.given if each.flag.instead}
     notes += [note for problem in loaded.warnings for note in _warned(problem, ineffective)]
+    notes += [check(f"--{cloud.name}", f"{cloud.default}, the default of Cluster Autoscaler: none was given")] * unnamed
     notes += _clouds(loaded.settings)
     return Flagged(
         settings=loaded.settings,
@@ -93,8 +99,6 @@ def _warned(problem: Problem, ineffective: set[str]) -> Iterator[Note]:
 
 
 def _clouds(settings: Settings) -> Iterator[Note]:
-    if not settings.providers:
-        yield hand("--cloud-provider", "not given, which meant gce: name the cloud that has the nodes")
     for each in settings.providers:
         if each.name not in _SERVED:
             yield hand("--cloud-provider", f"there is no plugin for {each.name} yet: the image needs one of your own")

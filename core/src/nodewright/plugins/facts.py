@@ -80,7 +80,11 @@ def group_facts(
         template=group.template() if Capability.SCALE_FROM_ZERO in said.capabilities else None,
         options=group.options(defaults),
         pools=group.pools(),  # type: ignore[arg-type]
-        atomic=Capability.ATOMIC_INCREASE in said.capabilities,
+        quotas=group.quotas(),
+        available=group.available(),
+        errors=group.errors(),  # type: ignore[arg-type]
+        pause=group.pause(),
+        atomic=Capability.ATOMIC_INCREASE in said.capabilities and group.atomic,
         force_delete=Capability.FORCE_DELETE in said.capabilities,
     )
     try:

@@ -24,9 +24,10 @@ DISTRIBUTIONS = {
     ("expanders", "least-cost"): "nodewright-least-cost",
     ("providers", "aws"): "nodewright-aws",
     ("providers", "fake"): "nodewright-fake",
+    ("providers", "gce"): "nodewright-gce",
 }
 #: Plugins that are still to be written. No package is named for them: anyone might take its name.
-COMING = frozenset({("providers", "azure"), ("providers", "clusterapi"), ("providers", "gce")})
+COMING = frozenset({("providers", "azure"), ("providers", "clusterapi")})
 
 
 class PluginState(StrEnum):

@@ -38,7 +38,7 @@ from nodewright.plugins.plain_values import (
 
 #: The whole numbers that count something. All others may be negative.
 _COUNTS: Mapping[type, frozenset[str]] = {
-    GroupFacts: frozenset({"min_size", "max_size", "target_size"}),
+    GroupFacts: frozenset({"min_size", "max_size", "target_size", "available"}),
     Option: frozenset({"nodes", "limit"}),
     Estimate: frozenset({"nodes"}),
 }
@@ -140,7 +140,7 @@ class Shape(Check):
         kind: Any = self.kind
         names = kind.__struct_fields__ if issubclass(kind, Struct) else [each.name for each in fields(kind)]
         counts = _COUNTS.get(self.kind, frozenset())
-        return {name: _COUNT if name in counts else check_of(hints[name]) for name in names}
+        return {name: _count_of(hints[name]) if name in counts else check_of(hints[name]) for name in names}
 
     def __call__(self, value: Any, trusted: Trusted = NOTHING) -> Any:
         """Return *value* with all of its parts checked: itself, if no part had to be changed."""
@@ -214,6 +214,13 @@ def _amount(resource: str) -> Check:
 
 
 _COUNT = whole(least=0)
+_COUNT_OR_NONE = _AnyOf([_COUNT, NONE])
+
+
+def _count_of(hint: Any) -> Check:
+    return _COUNT if hint is int else _COUNT_OR_NONE
+
+
 _PLAIN: Mapping[Any, Check] = {
     str: TEXT,
     bool: TRUTH,

@@ -190,6 +190,10 @@ class Autoscaler:
         world, now = self._cycle.observe()
         return self._cycle.session.look(world, self.memory, now)
 
+    def resolve(self, kind: str, id: str) -> str | None:  # noqa: A002  as in the contract
+        """Return the group that an object names in a cloud's own words, as of the last look; None if it names none."""
+        return self._cycle.session.resolve(kind, id)
+
     def find_pod(self, key: str) -> Pod | None:
         """Return the pod ``namespace/name`` as the API server has it now, also if it has ended; None if it is gone."""
         return find_pod(self._transport, key)

@@ -3,10 +3,9 @@
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
-from operator import attrgetter
 
 from nodewright.api.clock import Clock
 from nodewright.api.decision import Decision, DeleteInstances, Grow, Outcome
@@ -15,6 +14,7 @@ from nodewright.api.errors import (
     CapacityError,
     NodewrightError,
     NotLeaderError,
+    PartialIncreaseError,
     PluginError,
     TemporaryError,
     ThrottledError,
@@ -28,7 +28,7 @@ from nodewright.kube.rights import missing_right
 from nodewright.objects import Node, NodeSpec, ObjectMeta
 from nodewright.plugins.error_text import describe, text_of
 from nodewright.plugins.faults import Faults
-from nodewright.plugins.results import instance_of
+from nodewright.plugins.results import instance_of, whole_number
 from nodewright.runtime.held import HeldGroups
 from nodewright.runtime.lanes import Job, Lanes
 from nodewright.runtime.pace import BREATHER
@@ -255,18 +255,25 @@ class Executor:
         except NotLeaderError as error:
             _log.debug("%s %s is not done: %s", task.action, task.target, error)
             return None
-        except CapacityError as error:
+        except Exception as error:
+            return self._refused(task, provider, error)
+        return self._outcome(task)
+
+    def _refused(self, task: _Task, provider: str, error: Exception) -> Outcome:
+        """Return the outcome of *task*, which *error* ended."""
+        if isinstance(error, PartialIncreaseError):
+            rest = self._refused(task, provider, error.cause)
+            return replace(rest, error=text_of(error) or rest.error, increased=error.increased)
+        if isinstance(error, CapacityError):
             return self._outcome(task, text_of(error) or describe(error), cause=error.cause)
-        except ThrottledError as error:
-            asked = pace.refused(provider, error, task.group, task.action)
+        if isinstance(error, ThrottledError):
+            asked = self._providers.pace.refused(provider, error, task.group, task.action)
             return self._outcome(task, describe(error), temporary=True, not_before=asked)
-        except NodewrightError as error:
+        if isinstance(error, NodewrightError):
             passes = self._faults.call(provider, task.action, _temporary, error, default=False)
             return self._outcome(task, missing_right(error) or describe(error), temporary=passes)
-        except Exception as error:
-            _log.exception("%s %s failed", task.action, task.target)
-            return self._outcome(task, describe(error))
-        return self._outcome(task)
+        _log.error("%s %s failed", task.action, task.target, exc_info=error)
+        return self._outcome(task, describe(error))
 
     def _try_hint(self, node: str, write: Callable[[], None]) -> None:
         try:
@@ -290,9 +297,8 @@ class Executor:
         try:
             with self._faults.calling(provider, call):
                 yield group
-        except CapacityError as error:
-            cause = self._faults.call(provider, call, attrgetter("cause"), error, default=None, returns=_CAUSE)
-            if cause is None:
+        except (CapacityError, PartialIncreaseError) as error:
+            if not self._faults.call(provider, call, _is_sound, error, default=False):
                 raise PluginError(provider, describe(error)) from error
             raise
         except Exception as error:
@@ -356,6 +362,16 @@ class DryRunExecutor:
 
 def _seconds(span: timedelta) -> str:
     return f"{span.total_seconds():g} s"
+
+
+def _is_sound(error: CapacityError | PartialIncreaseError) -> bool:
+    """Check what *error* carries; raises a `TypeError` that says what is wrong with it."""
+    if isinstance(error, CapacityError):
+        _CAUSE(error.cause)
+        return True
+    if whole_number(error.increased) < 0 or not isinstance(error.cause, NodewrightError):
+        raise TypeError(f"raised {describe(error)} without a count and a cause")
+    return not isinstance(error.cause, CapacityError | PartialIncreaseError) or _is_sound(error.cause)
 
 
 def _temporary(error: NodewrightError) -> bool:

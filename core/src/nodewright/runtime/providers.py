@@ -13,7 +13,7 @@ from nodewright.api.clock import Clock
 from nodewright.api.errors import GroupNotFoundError, NodewrightError, PluginError, ThrottledError
 from nodewright.api.group import GroupFacts, GroupOptions, NodeGroup
 from nodewright.api.pricing import PricingModel
-from nodewright.api.provider import Capability, GpuConfig, Provider, ResourceLimits
+from nodewright.api.provider import GpuConfig, Provider, ResourceLimits
 from nodewright.objects import Node
 from nodewright.plugins.error_text import describe, text_of
 from nodewright.plugins.facts import ProviderFacts, group_facts, limits_of, provider_facts
@@ -142,7 +142,7 @@ class Providers:
         """Note by how many nodes groups have grown or shrunk. That counts until their provider is read again."""
         for state in self._states:
             state.facts = tuple(
-                replace(facts, target_size=facts.target_size + changes.get(facts.id, 0)) for facts in state.facts
+                facts.grown(changes[facts.id]) if facts.id in changes else facts for facts in state.facts
             )
 
     def group(self, group_id: str) -> NodeGroup:
@@ -155,7 +155,17 @@ class Providers:
 
     def can_increase_atomically(self, group_id: str) -> bool:
         """Return whether `NodeGroup.increase_atomically` may be called; raises `GroupNotFoundError`."""
-        return Capability.ATOMIC_INCREASE in self._state_of(group_id).said.capabilities
+        return any(facts.id == group_id and facts.atomic for facts in self._state_of(group_id).facts)
+
+    def resolve(self, kind: str, id: str) -> str | None:  # noqa: A002  as in the contract
+        """Return the group that an object names in a cloud's own words; None if it is none that a provider has."""
+        for state in self._states:
+            ask = methodcaller("resolve", kind, id)
+            returns = _one_of(state.said.groups)
+            group = self._faults.call(state.name, "resolve", ask, state.provider, default=None, returns=returns)
+            if group is not None:
+                return group
+        return None
 
     def close(self) -> None:
         """Close all providers. Does not wait for refreshes under way."""

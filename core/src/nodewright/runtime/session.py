@@ -141,6 +141,10 @@ class Session:
             self._providers.add(name, provider)
         return bool(made)
 
+    def resolve(self, kind: str, id: str) -> str | None:  # noqa: A002  as in the contract
+        """Return the group that an object names in a cloud's own words; None if it names none."""
+        return self._providers.resolve(kind, id)
+
     def observe(self, cluster: Cluster, outcomes: tuple[Outcome, ...]) -> World:
         """Read the providers and return the world as it is, with the *outcomes* of actions of the last loop."""
         with self.policy.timings.time("cloudProviderRefresh"):

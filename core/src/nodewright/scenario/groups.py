@@ -1,13 +1,14 @@
 """Node groups of a scenario: what their providers say about them."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Raw
 from msgspec.structs import replace as struct_replace
 
-from nodewright.api.group import GroupFacts, GroupOptions
+from nodewright.api.group import GroupFacts, GroupOptions, Pause
 from nodewright.api.instance import ErrorClass, Instance, InstanceError, InstanceState
 from nodewright.api.provider import GpuConfig
 from nodewright.api.template import NodeTemplate
@@ -44,6 +45,8 @@ _POOL = Plain(str, show=lambda value, names: names.pool(value))
 #: What a cloud says has names in it.
 _MESSAGE = Plain(str, show=lambda value, names: "" if names.hides else value)
 
+_QUOTAS = Plain(dict[str, _Count], show=lambda value, names: {names.pool(name): each for name, each in value.items()})
+
 _ERROR = Codec(
     InstanceError,
     Field("error_class", ErrorClass, ErrorClass.OTHER, always=True),
@@ -58,7 +61,14 @@ _INSTANCE = Codec(
     Field("error", _ERROR, None),
     Field("zone", name_of(Role.VALUE), ""),
     Field("instance_type", name_of(Role.VALUE), ""),
+    Field("incarnation", name_of(Role.UID), ""),
+    Field("ends_at", datetime, None),
     past=("createdAt",),
+)
+_PAUSE = Codec(
+    Pause,
+    Field("why", Plain(str, show=lambda value, names: "paused" if names.hides else value)),
+    Field("shrinks", bool, False),
 )
 #: A template is a `Node`. What a Node can't say stands beside it.
 _TEMPLATE = Field("template", Form(), None)
@@ -85,6 +95,10 @@ _GROUP = Codec(
     Field("force_delete", bool, False),
     Field("error", FAULT, ""),
     Field("pools", Plain(tuple[str, ...], show=lambda value, names: [names.pool(pool) for pool in value]), ()),
+    Field("quotas", _QUOTAS, {}),
+    Field("available", _Count, None),
+    Field("errors", ListOf(_ERROR), ()),
+    Field("pause", _PAUSE, None),
     besides=(_TEMPLATE, *_BESIDE_TEMPLATE, _GPU, _OPTIONS),
     past=("exists", "autoprovisioned"),
 )

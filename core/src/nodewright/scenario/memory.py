@@ -98,6 +98,12 @@ def _pool_key(value: str, scope: Scope) -> str:
     return f"{provider}:{scope.names.pool(name)}"
 
 
+def _error_key(value: str, scope: Scope) -> str:
+    kind, colon, rest = value.partition(":")
+    code, second, pool = rest.partition(":")
+    return f"{kind}{colon}{code}{second}{scope.names.pool(pool)}"
+
+
 def _pool(value: str, scope: Scope) -> str:
     return scope.names.pool(value)
 
@@ -131,11 +137,14 @@ def _difference(value: dict[str, Any], scope: Scope) -> dict[str, Any]:
 
 _node, _group, _machine = named(Role.NODE), named(Role.GROUP), named(Role.INSTANCE)
 #: What a cloud says has names in it.
-_BACKOFF = record("until pause failed_at error_class code", pool=_pool, message=hidden_as(""))
+_BACKOFF = record(
+    "until pause failed_at error_class code amount", pool=_pool, message=hidden_as(""), group=named(Role.GROUP)
+)
 _REMOVAL = record(
     "started drains evicting evicting_since evicted_at emptied_at ready_at deleted_at unanswered ours",
     group=_group,
     provider_id=_machine,
+    incarnation=named(Role.UID),
     # That it failed counts.
     error=hidden_as("failed"),
     refusal=hidden_as("refused"),
@@ -156,9 +165,13 @@ MEMORY = record(
         "unhealthy_since",
         backoffs=keyed(_group, _BACKOFF),
         pools=keyed(_pool_key, _BACKOFF),
+        quotas=keyed(_pool_key, _BACKOFF),
         shortages=keyed(_group),
         unregistered_since=keyed(_machine),
         failed_since=keyed(_machine),
+        errors=keyed(_group, keyed(_error_key)),
+        stopped_at=keyed(_machine),
+        incarnations=keyed(_machine, named(Role.UID)),
         respites=keyed(_group),
     ),
     demand=record(arrivals=keyed(_pod_key)),

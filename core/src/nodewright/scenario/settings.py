@@ -7,12 +7,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
-from fnmatch import fnmatchcase
 from functools import reduce
 from typing import Any
 
 from nodewright.api.errors import ConfigurationError, PluginError, Problem
 from nodewright.api.group import GroupOptions
+from nodewright.api.group_name import is_called
 from nodewright.config.document import HEADER, NOTHING, load
 from nodewright.config.effective import default_options
 from nodewright.config.flag_table import FLAGS
@@ -206,7 +206,7 @@ def _hide_budgets(data: Mapping[str, Any], hidden: Mapping[str, str]) -> None:
     for budget in data.get("scaleDown", {}).get("disruption", {}).get("budgets", ()):
         if budget.get("groups"):
             patterns = budget["groups"]
-            shown = [name for real, name in hidden.items() if any(fnmatchcase(real, pattern) for pattern in patterns)]
+            shown = [name for real, name in hidden.items() if any(is_called(real, pattern) for pattern in patterns)]
             budget["groups"] = shown or [_NO_GROUP]
 
 

@@ -72,11 +72,11 @@ def _with_growth(memory: Memory, actions: Actions, twin: Memory | None) -> Memor
 
 def _backoffs(memory: Memory, actions: Actions, settings: Settings) -> dict[str, Backoff]:
     """Return back-offs, with those of groups whose machines failed and were given up between two observations."""
-    backoffs = Backoffs(memory.health.backoffs, memory.health.pools, settings.health.backoff, actions.at)
+    backoffs = Backoffs(memory.health, settings.health.backoff, actions.at)
     unseen = {group for machine, group in actions.lost.items() if machine not in memory.health.failed_since}
     for group in unseen & actions.shrank.keys():
         if not backoffs.runs(group):
-            backoffs.note(group, "", _FAILED)
+            backoffs.note(group, _FAILED)
     return backoffs.groups
 
 

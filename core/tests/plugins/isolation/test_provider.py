@@ -8,6 +8,8 @@ from nodewright.api import (
     CapacityError,
     CloudUnavailableError,
     GroupOptions,
+    PartialIncreaseError,
+    Pause,
     ProviderContext,
     ThrottledError,
     UnsupportedError,
@@ -45,6 +47,20 @@ CLOUD = """
         def template(self):
             return a_template(labels={"gpu": "big"})
 
+        def quotas(self):
+            return {"a/cpus": 4}
+
+        def available(self):
+            return 7
+
+        def errors(self):
+            return [InstanceError(error_class=ErrorClass.OTHER, code="BUSY")]
+
+        def pause(self):
+            return Pause(why="painted", shrinks=True)
+
+        atomic = False
+
         def options(self, defaults):
             return replace(defaults, scale_down_utilization_threshold=defaults.scale_down_utilization_threshold / 2)
 
@@ -52,6 +68,9 @@ CLOUD = """
             (self.folder / "size").write_text(str(self.target_size + count))
             if (self.folder / "deadly").exists():
                 os.kill(os.getpid(), 9)
+            if (self.folder / "partly").exists():
+                dry = InstanceError(error_class=ErrorClass.STOCK_OUT, code="DRY", pool="a/b")
+                raise PartialIncreaseError(2, CapacityError(dry))
             if (self.folder / "dry").exists():
                 raise CapacityError(InstanceError(error_class=ErrorClass.STOCK_OUT, code="DRY", pool="a/b"))
 
@@ -92,6 +111,9 @@ CLOUD = """
             if not node.spec.provider_id:
                 raise ValueError("no id")
             return "workers" if self.seen else None
+
+        def resolve(self, kind, id):
+            return "workers" if (kind, id) == ("Pool", "p-1") else None
 
         def pricing(self):
             return List()
@@ -137,7 +159,9 @@ def test_all_that_the_core_reads_comes_over(read) -> None:
         (group,) = report.groups
         assert (group.max_size, group.target_size, len(group.instances), group.hourly_price) == (10, 2, 2, 0.5)
         assert group.options.scale_down_utilization_threshold == 0.25
-        assert (group.atomic, group.force_delete) == (True, True)
+        assert (group.atomic, group.force_delete) == (False, True)
+        assert (group.quotas, group.available, group.pause) == ({"a/cpus": 4}, 7, Pause(why="painted", shrinks=True))
+        assert [error.code for error in group.errors] == ["BUSY"]
         assert report.group_of == {"one": "workers", "two": "workers"}
         assert report.gpus["one"].type == "small"
         assert report.group_gpus["workers"].type == "big"
@@ -201,6 +225,23 @@ def test_actions_fail_as_they_fail_there(cloud, tmp_path) -> None:
         group.force_delete_nodes([a_node("one")])
     with pytest.raises(NotImplementedError):
         group.increase_atomically(1)
+
+
+def test_a_part_of_an_order_comes_over_with_its_cause(cloud, tmp_path) -> None:
+    cloud.refresh()
+    (group,) = cloud.groups()
+    (tmp_path / "partly").touch()
+    with pytest.raises(PartialIncreaseError) as caught:
+        group.increase(3)
+    assert caught.value.increased == 2
+    assert isinstance(caught.value.cause, CapacityError)
+    assert caught.value.cause.cause.pool == "a/b"
+
+
+def test_the_group_that_an_object_names_is_asked_for(cloud) -> None:
+    cloud.refresh()
+    assert cloud.resolve("Pool", "p-1") == "workers"
+    assert cloud.resolve("Pool", "p-2") is None
 
 
 def test_an_order_over_which_the_process_dies_is_in_doubt_until_the_cloud_is_read(cloud, tmp_path, faults) -> None:

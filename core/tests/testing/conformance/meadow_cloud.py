@@ -23,7 +23,15 @@ class MeadowCloud(Cloud):
     """All that the suite can ask of a cloud that only has machines: it keeps no orders, and groups are settings."""
 
     keeps_target = False
-    abilities = frozenset(Ability) - {Ability.STARVE, Ability.ADD_GROUP, Ability.REMOVE_GROUP}
+    abilities = frozenset(Ability) - {
+        Ability.STARVE,
+        Ability.ADD_GROUP,
+        Ability.REMOVE_GROUP,
+        Ability.FAIL_UNSEEN,
+        Ability.PAUSE,
+        Ability.STOP,
+        Ability.REMAKE,
+    }
     failures = refusals = frozenset(ErrorClass)
     patience = 1.5
     longest = 30.0

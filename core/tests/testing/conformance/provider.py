@@ -18,6 +18,7 @@ from nodewright.api import (
     InstanceState,
     NodeGroup,
     NodeTemplate,
+    Pause,
     PluginConfig,
     PricingModel,
     Provider,
@@ -25,6 +26,7 @@ from nodewright.api import (
     Taint,
     TemporaryError,
     ThrottledError,
+    UnsupportedError,
 )
 
 from .shed import ShedError
@@ -37,7 +39,12 @@ _CLASSES = {
     "Misshapen": ErrorClass.CONFIGURATION,
     "Odd": ErrorClass.OTHER,
 }
-_STATES = {"coming": InstanceState.CREATING, "up": InstanceState.RUNNING, "broken": InstanceState.CREATING}
+_STATES = {
+    "coming": InstanceState.CREATING,
+    "up": InstanceState.RUNNING,
+    "broken": InstanceState.CREATING,
+    "idle": InstanceState.STOPPED,
+}
 _ERRORS = {
     "Full": SizeLimitError,
     "Few": SizeLimitError,
@@ -103,6 +110,22 @@ class ShedGroup(NodeGroup):
     def pools(self):
         return (f"garden/{self.rack.model}",)
 
+    def quotas(self):
+        return {f"garden/{self.rack.model}-parts": 4}
+
+    def available(self):
+        return self.rack.left
+
+    def errors(self):
+        return (self.cause(self.rack.trouble),) if self.rack.trouble else ()
+
+    def pause(self):
+        return Pause(why=self.rack.closed) if self.rack.closed else None
+
+    @property
+    def atomic(self):
+        return self.id != "attic"
+
     def options(self, defaults):
         minutes = self.rack.unneeded_minutes
         return replace(defaults, scale_down_unneeded_time=timedelta(minutes=minutes)) if minutes else defaults
@@ -112,6 +135,8 @@ class ShedGroup(NodeGroup):
             self.provider.ordered(self.shed.order(self.id, count, self.max_size))
 
     def increase_atomically(self, count):
+        if not self.atomic:
+            raise UnsupportedError(f"rack {self.id} takes one machine after the other")
         with translated(self):
             self.provider.ordered(self.shed.order(self.id, count, self.max_size, whole=True))
 
@@ -145,11 +170,12 @@ class ShedGroup(NodeGroup):
             id=id_of(self.id, machine),
             state=_STATES.get(machine.state, InstanceState.DELETING),
             error=self.cause(machine.why) if machine.state == "broken" else None,
+            incarnation=str(machine.made),
         )
 
     def cause(self, code, message=""):
         """What the shed's word for a lack of machines means."""
-        pool = self.pools()[0] if code == "SoldOut" else ""
+        pool = {"SoldOut": self.pools()[0], "Rationed": next(iter(self.quotas()))}.get(code, "")
         return InstanceError(error_class=_CLASSES[code], code=code, message=message, pool=pool)
 
 
@@ -194,6 +220,9 @@ class ShedProvider(Provider):
 
     def group_of(self, node):
         return self._owners.get(node.spec.provider_id)
+
+    def resolve(self, kind, id):  # noqa: A002  as in the contract
+        return id if kind == "Rack" and id in self._groups else None
 
     def pricing(self):
         return self._prices

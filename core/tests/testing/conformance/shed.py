@@ -15,8 +15,10 @@ class ShedError(Exception):
 @dataclass(frozen=True, kw_only=True)
 class Machine:
     number: int
-    state: str = "up"  # coming, up, broken, going
+    state: str = "up"  # coming, up, broken, going, idle
     why: str = ""
+    #: Higher each time that it is made anew.
+    made: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +32,12 @@ class Rack:
     most: int = 5
     label: str = ""
     unneeded_minutes: int = 0
+    #: Why somebody has closed it.
+    closed: str = ""
+    #: Why nothing comes of what was ordered last.
+    trouble: str = ""
+    #: How many more machines there are for it, when it was read; None if nobody knows.
+    left: int | None = None
     #: Higher with every change.
     revision: int = 0
     machines: tuple[Machine, ...] = ()
@@ -95,7 +103,8 @@ class Shed:
     def read(self):
         """All racks."""
         self._call()
-        return dict(self.told if self.late else self.racks)
+        told = self.told if self.late else self.racks
+        return {name: replace(rack, left=self.stock) for name, rack in told.items()}
 
     def read_prices(self):
         """Price of an hour by model."""
@@ -118,6 +127,24 @@ class Shed:
         self.work()
         return rack.machines[0]
 
+    def idle(self, name):
+        """The oldest machine is put aside for another time, and not wanted any more; return it."""
+        rack = self.racks[name]
+        oldest, *others = rack.machines
+        self._put(replace(rack, wanted=rack.wanted - 1, machines=(replace(oldest, state="idle"), *others)))
+        return oldest
+
+    def remake(self, name):
+        """The oldest machine is made anew; return it."""
+        rack = self.racks[name]
+        oldest, *others = rack.machines
+        self._put(replace(rack, machines=(replace(oldest, made=oldest.made + 1), *others)))
+        return oldest
+
+    def close(self, name, why):
+        """Say that the rack is closed, or open again if there is no reason."""
+        self._put(replace(self.racks[name], closed=why))
+
     def work(self):
         """Bring and take away what was ordered."""
         for name, rack in list(self.racks.items()):
@@ -138,7 +165,8 @@ class Shed:
             self.stock = None if self.stock is None else self.stock - 1
             state = "coming" if self.delivery == "up" else self.delivery
             machines = (*machines, Machine(number=next(self.numbers), state=state, why=self.why))
-        self._put(replace(rack, machines=machines))
+        failing = self.delivery == "nothing" and len(machines) < wanted
+        self._put(replace(rack, machines=machines, trouble=self.why if failing else ""))
 
     def _put(self, rack):
         self.racks[rack.name] = replace(rack, revision=next(self.revisions))
@@ -160,10 +188,10 @@ class Shed:
 
 
 def _present(rack):
-    return [machine for machine in rack.machines if machine.state != "going"]
+    return [machine for machine in rack.machines if machine.state not in ("going", "idle")]
 
 
 def _without(rack, numbers):
     """What was up is going; what never came is gone."""
-    kept = [each for each in rack.machines if each.number not in numbers or each.state in ("up", "going")]
+    kept = [each for each in rack.machines if each.number not in numbers or each.state in ("up", "going", "idle")]
     return tuple(replace(each, state="going") if each.number in numbers else each for each in kept)

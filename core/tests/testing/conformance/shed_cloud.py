@@ -16,7 +16,12 @@ _CODES = {
     ErrorClass.CONFIGURATION: "Misshapen",
     ErrorClass.OTHER: "Odd",
 }
-_STATES = {"coming": InstanceState.CREATING, "up": InstanceState.RUNNING, "going": InstanceState.DELETING}
+_STATES = {
+    "coming": InstanceState.CREATING,
+    "up": InstanceState.RUNNING,
+    "going": InstanceState.DELETING,
+    "idle": InstanceState.STOPPED,
+}
 _KEY = "wrought-iron-key-4711"
 
 
@@ -75,6 +80,9 @@ class ShedCloud(Cloud):
     def expected_options(self):
         return {"web": {}, "spare": {"scale_down_unneeded_time": timedelta(minutes=3)}}
 
+    def references(self):
+        return {("Rack", "web"): "web", ("Rack", "gpu"): "gpu"}
+
     def target(self, group):
         return self.shed.racks[group].wanted
 
@@ -97,6 +105,19 @@ class ShedCloud(Cloud):
 
     def fail(self, group, why):
         self.shed.delivery, self.shed.why = "broken", _CODES[why]
+
+    def fail_unseen(self, group):
+        self.shed.delivery, self.shed.why = "nothing", "Odd"
+        return ErrorClass.OTHER
+
+    def pause(self, group):
+        self.shed.close(group, "somebody paints it")
+
+    def stop(self, group):
+        return self.node(id_of(group, self.shed.idle(group)))
+
+    def remake(self, group):
+        return self.node(id_of(group, self.shed.remake(group)))
 
     def refuse(self, group, why):
         self.shed.refusal = _CODES[why]
@@ -136,6 +157,8 @@ class ShedCloud(Cloud):
         fresh = Shed()
         for name in ("broken", "answered", "told", "deletable", "stock", "delivery", "why", "refusal"):
             setattr(self.shed, name, getattr(fresh, name))
+        for name in self.shed.racks:
+            self.shed.close(name, "")
         self.shed.healed = True
 
     def calls(self):

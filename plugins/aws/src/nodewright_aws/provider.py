@@ -106,6 +106,12 @@ class AwsProvider(Provider):
         name = self._instances.group_of(instance) if instance else None
         return None if name is None else self._settings.prefix + name
 
+    def resolve(self, kind: str, id: str) -> str | None:  # noqa: A002  as in the contract
+        """The group that an ``AWSAutoScalingGroup`` names by its ARN."""
+        if kind != "AWSAutoScalingGroup":
+            return None
+        return next((name for name, group in self._groups.items() if group.auto_scaling_group.arn == id), None)
+
     def pricing(self) -> PricingModel | None:
         """Prices as of the last refresh."""
         return self._parts.prices.model() if self._parts else None

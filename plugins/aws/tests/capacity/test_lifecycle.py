@@ -5,7 +5,7 @@ from nodewright.api import InstanceState
 
 from .an_aws import a_group, an_instance
 
-CREATING, RUNNING, DELETING = InstanceState.CREATING, InstanceState.RUNNING, InstanceState.DELETING
+CREATING, RUNNING, DELETING, STOPPED = InstanceState
 
 
 @pytest.mark.parametrize(
@@ -23,13 +23,13 @@ CREATING, RUNNING, DELETING = InstanceState.CREATING, InstanceState.RUNNING, Ins
         ("Terminating:Proceed", DELETING),
         ("Terminating:Retained", DELETING),
         ("Detaching", DELETING),
-        ("EnteringStandby", DELETING),
-        ("Standby", DELETING),
+        ("EnteringStandby", STOPPED),
+        ("Standby", STOPPED),
         ("Terminated", None),
         ("Detached", None),
-        ("Warmed:Stopped", None),
-        ("Warmed:Running", None),
-        ("Warmed:Terminating:Wait", None),
+        ("Warmed:Stopped", STOPPED),
+        ("Warmed:Running", STOPPED),
+        ("Warmed:Terminating:Wait", STOPPED),
     ],
 )
 def test_a_state_is_told_and_counted_as_desired_capacity_counts_it(lifecycle_state, state) -> None:

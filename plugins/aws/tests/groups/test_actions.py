@@ -91,7 +91,7 @@ def test_growth_of_a_group_that_is_gone_says_so(aws, workers) -> None:
 
 def test_growth_that_aws_launches_nothing_for_is_refused(workers) -> None:
     group = workers(SuspendedProcesses=[{"ProcessName": "Launch"}])
-    with pytest.raises(SizeLimitError, match="its maximum is 3, as its process Launch is suspended: resume it"):
+    with pytest.raises(PermanentError, match="group workers can't grow: its process Launch is suspended: resume it"):
         group.increase(1)
 
 

@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from nodewright.api import ErrorClass, InstanceError, InstanceState, ThrottledError
+from nodewright.api import ErrorClass, InstanceError, InstanceState, Pause, ThrottledError
 from nodewright.testing import a_node
 
 from .machines import machine, machine_id, node
@@ -31,7 +31,7 @@ def test_machines_are_told_in_the_state_of_their_life(aws, start, lifecycle, sta
     assert (first.zone, first.instance_type) == ("eu-west-1a", "m5.large")
 
 
-@pytest.mark.parametrize("lifecycle", ["Warmed:Stopped", "Terminated", "Detached"])
+@pytest.mark.parametrize("lifecycle", ["Terminated", "Detached"])
 def test_machines_that_are_no_part_of_the_group_are_not_told(aws, start, lifecycle) -> None:
     aws.add("workers", desired=0, machines=[machine(1, lifecycle)])
     provider = start()
@@ -80,10 +80,20 @@ def test_a_machine_that_is_about_to_be_interrupted_is_on_its_way_out(aws, start,
     assert group.target_size == 2
 
 
-def test_a_group_that_aws_launches_nothing_for_can_not_grow(aws, start) -> None:
-    aws.add("workers", machines=[machine(1)], SuspendedProcesses=[{"ProcessName": "Launch"}])
+def test_machines_that_are_put_aside_are_of_the_group_and_not_counted(aws, start) -> None:
+    aws.add("workers", desired=0, machines=[machine(1, "Warmed:Stopped"), machine(2, "Standby")])
+    provider = start()
+    (group,) = provider.groups()
+    assert states(group) == [InstanceState.STOPPED, InstanceState.STOPPED]
+    assert (group.target_size, provider.group_of(node(1))) == (0, "workers")
+
+
+@pytest.mark.parametrize(("process", "paused"), [("Launch", True), ("Terminate", False)])
+def test_a_group_that_aws_launches_nothing_for_does_not_grow_and_may_shrink(aws, start, process, paused) -> None:
+    aws.add("workers", machines=[machine(1)], SuspendedProcesses=[{"ProcessName": process}])
     (group,) = start().groups()
-    assert (group.min_size, group.max_size) == (0, 1)
+    why = "its process Launch is suspended: resume it, or leave the group out"
+    assert group.pause() == (Pause(why=why, shrinks=True) if paused else None)
 
 
 @pytest.mark.parametrize(

@@ -48,11 +48,17 @@ def test_one_call_tells_everything(town) -> None:
             "settings": {"name": "web", "zone": "eu-a", "instanceType": "c5.large", "max": 10, "desired": 1},
             "desired": 2,
             "instances": [
-                {"id": "fake://eu-a/web-1", "state": "Running", "createdAt": "2030-01-01T00:00:00+00:00"},
+                {
+                    "id": "fake://eu-a/web-1",
+                    "state": "Running",
+                    "createdAt": "2030-01-01T00:00:00+00:00",
+                    "incarnation": "1",
+                },
                 {
                     "id": "fake://eu-a/web-2",
                     "state": "Creating",
                     "createdAt": "2030-01-01T00:00:00+00:00",
+                    "incarnation": "1",
                     "error": {
                         "class": "StockOut",
                         "code": "STOCK_OUT",
@@ -86,7 +92,7 @@ def test_what_is_set_and_counted_can_be_read(town) -> None:
     call(town, "POST", "/control/throttle", {"operations": "increase", "retryAfter": "5s"})
     call(town, "POST", "/v1/groups/web/increase", {"count": 1})
     _, state = call(town, "GET", "/control")
-    assert state["quotas"] == [{"instance_types": "*", "vcpus": 4, "mode": "refuse"}]
+    assert state["quotas"] == [{"instance_types": "*", "vcpus": 4, "mode": "refuse", "told": False}]
     assert state["bootFaults"] == [{"groups": "web", "kind": "fails", "share": 1.0, "times": 2}]
     assert state["apiFaults"] == [{"kind": "throttled", "operations": "increase", "times": None}]
     assert state["calls"] == {"increase": 2}

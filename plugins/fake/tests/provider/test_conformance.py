@@ -67,6 +67,9 @@ class FakeCloud(Cloud):
             ),
         }
 
+    def references(self):
+        return {("FakeGroup", "eu-a/web"): "web"}
+
     def target(self, group):
         return self.house.cloud.group(group).desired
 
@@ -98,6 +101,25 @@ class FakeCloud(Cloud):
             self.house.do("stock-out", pool=self._pool(group), mode="fail")
         else:
             self.house.do("break-boots", groups=group, kind="fails", errorClass=why)
+
+    def fail_unseen(self, group):
+        self.house.do("stock-out", pool=self._pool(group), mode="say")
+        return ErrorClass.STOCK_OUT
+
+    def pause(self, group):
+        self.house.do("pause", groups=group)
+
+    def stop(self, group):
+        return self._after("stop", group)
+
+    def remake(self, group):
+        return self._after("remake", group)
+
+    def _after(self, action, group):
+        [oldest, *_] = self.house.cloud.instances(group)
+        self.house.do(action, machine=oldest.name)
+        self.settle()
+        return self.node(oldest.id)
 
     def refuse(self, group, why):
         if why is ErrorClass.STOCK_OUT:

@@ -17,8 +17,8 @@ NO_TAINT = (
     "is not a taint: write key=value:Effect or key:Effect with the effect NoSchedule, PreferNoSchedule or NoExecute"
 )
 ACTIONS = (
-    "breakBoots, failApi, hang, heal, healApi, healBoots, liftQuota, limitQuota, reclaim, reclaimEvery, recover, "
-    "resize, restore, setPrice, slowApi, stockOut, throttle"
+    "breakBoots, failApi, hang, heal, healApi, healBoots, liftQuota, limitQuota, pause, reclaim, "
+    "reclaimEvery, recover, remake, resize, restore, resume, setPrice, slowApi, stockOut, stop, throttle"
 )
 
 
@@ -106,7 +106,7 @@ def test_all_mistakes_are_told_at_once_in_the_order_of_their_lines() -> None:
         ),
         (
             CLOUD + "faults: [{stockOut: {pool: '*', mode: fial}}]\n",
-            "town.yaml:5: faults[0].stockOut.mode: 'fial' is not allowed: write 'fail', 'refuse' or 'wait'",
+            "town.yaml:5: faults[0].stockOut.mode: 'fial' is not allowed: write 'fail', 'refuse', 'wait' or 'say'",
         ),
         (
             CLOUD + "faults: [{heal: {}, throttle: {}}]\n",

@@ -93,7 +93,7 @@ def test_a_world_whose_terminal_is_closed_leaves_nothing_behind(tmp_path) -> Non
 def test_things_go_wrong_while_a_world_is_up(url, capsys) -> None:
     assert run("control", "--url", url, "stock-out", "eu-a/*", "--mode", "refuse", "--available", "1") == 0
     state = json.loads(capsys.readouterr().out)
-    assert state["stocks"] == [{"pools": "eu-a/*", "available": 1, "mode": "refuse"}]
+    assert state["stocks"] == [{"pools": "eu-a/*", "available": 1, "mode": "refuse", "told": False}]
     assert run("control", "--url", url, "heal") == 0
     assert json.loads(capsys.readouterr().out)["stocks"] == []
     assert run("control", "--url", url) == 0

@@ -111,7 +111,7 @@ class GroupScaleDown(Section):
 
 
 class GroupRule(Section):
-    """Settings of the groups whose name matches. Only the first rule that matches a group applies to it."""
+    """Settings of the groups whose id, or name in a URL, matches. Only the first rule that matches a group applies."""
 
     match: Name
     """A pattern for the group's name. It may contain *, ? and [abc]."""

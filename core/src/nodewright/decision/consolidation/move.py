@@ -221,7 +221,7 @@ class Moves:
         return count
 
     def _allowed(self, facts: GroupFacts, count: int) -> int:
-        return self._limits.allowed(facts, min(count, facts.max_size - facts.target_size))
+        return self._limits.allowed(facts, min(count, facts.room))
 
     def _move(self, leaving: Sequence[Candidate], order: _Order) -> Move:
         totals = [self._total(facts) for facts in {each.group.id: each.group for each in leaving}.values()]

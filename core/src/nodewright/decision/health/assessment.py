@@ -7,10 +7,11 @@ from datetime import datetime, timedelta
 
 from nodewright.api.decision import DeleteInstances, Shrink
 from nodewright.api.group import GroupFacts, GroupOptions
-from nodewright.api.instance import ErrorClass, InstanceError, InstanceState
+from nodewright.api.instance import ErrorClass, InstanceError
 from nodewright.api.notice import Notice
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
+from nodewright.decision.availability import none_available
 from nodewright.decision.health.backoff import TIMEOUT, Backoffs
 from nodewright.decision.health.census import (
     AcceptableRange,
@@ -20,6 +21,7 @@ from nodewright.decision.health.census import (
     group_trouble,
     take_census,
 )
+from nodewright.decision.health.group_errors import error_key
 from nodewright.decision.health.orders import Orders
 from nodewright.decision.health.readiness import Readiness, State, state_of
 from nodewright.decision.memory import HealthMemory, OrderMemory, RemovalMemory, UnneededMemory
@@ -89,6 +91,9 @@ def assess(
     """Return the health of every group at *now*. Groups that could not be read are left as they are."""
     news = [each for each in world.outcomes if each.not_before is not None and each.not_before > now]
     memory = memory.without_past_respites(now).respited(news)
+    if replaced := {machine for machine, known in memory.incarnations.items() if world.is_another(machine, known)}:
+        memory, nodes = memory.without(replaced), world.cluster.nodes
+        unneeded = unneeded.without([name for name in nodes if nodes[name].spec.provider_id in replaced])
     assessor = _Assessor(world, memory, orders, leaving, policy, now)
     nodes_of = [(facts, world.nodes_of(facts.id)) for facts in world.groups]
     members = [(facts, assessor.census(facts, nodes), nodes) for facts, nodes in nodes_of]
@@ -111,9 +116,13 @@ def assess(
         memory=memory.assessed(
             backoffs=assessor.backoffs.groups,
             pools=assessor.backoffs.pools,
+            quotas=assessor.backoffs.quotas,
             shortages=assessor.orders.shortages,
             unregistered_since=assessor.unregistered_since,
             failed_since=assessor.failed_since,
+            errors=assessor.errors,
+            stopped_at=assessor.stopped_at,
+            incarnations=assessor.incarnations(unneeded),
             unhealthy_since=unhealthy_since,
         ),
         orders=orders.followed(assessor.orders.requests),
@@ -144,7 +153,7 @@ class _Cleanup:
         going = any(delete.group == facts.id for delete in self.delete)
         force = force and facts.force_delete
         name_of = {node.spec.provider_id: node.name for node in nodes}
-        instances = tuple(each.id for each in facts.instances if each.state is not InstanceState.DELETING)
+        instances = tuple(each.id for each in facts.instances if each.state.counted)
         if not going and (force or len(instances) <= self._room(facts)):
             names = tuple(name_of.get(instance, instance) for instance in instances)
             self.delete.append(
@@ -175,19 +184,21 @@ class _Assessor:
         self._memory = memory
         self._leaving = Counter(removal.group for removal in leaving.removals.values() if removal.deleted_at is None)
         self._corrected: list[str] = []
-        self.backoffs = Backoffs(memory.backoffs, memory.pools, self._settings.backoff, now)
+        self.backoffs = Backoffs(memory, self._settings.backoff, now)
         self.orders = Orders(orders.requests, memory.shortages, now)
         self.cleanup = _Cleanup()
         self.unregistered_since: dict[str, datetime] = {}
         self.failed_since: dict[str, datetime] = {}
+        self.errors: dict[str, dict[str, datetime]] = {}
+        self.stopped_at: dict[str, datetime] = {}
+        self._any_stopped = bool(world.stopped or memory.stopped_at)
         self.shrink: list[Shrink] = []
         self.orders.forget_all_but({facts.id for facts in world.groups}, self._settings.max_node_provision_time)
         for outcome in world.outcomes:
             # A refused order leaves the group's size as it was, and is closed by that.
             if outcome.action == "grow" and not outcome.ok and not outcome.temporary:
                 group, cause = outcome.target, outcome.cause or _unknown(outcome.error)
-                facts = world.group(group)
-                self.backoffs.note(group, facts.provider if facts else "", cause)
+                self.backoffs.note(group, cause, world.group(group))
 
     def strangers(self) -> Readiness:
         """Return the readiness of the nodes that belong to no group."""
@@ -212,6 +223,8 @@ class _Assessor:
             (self._memory.failed_since, self.failed_since),
         ):
             kept |= {key: since for key, since in seen.items() if key in known}
+        if facts.id in self._memory.errors:
+            self.errors[facts.id] = self._memory.errors[facts.id]
         self.orders.freeze(facts.id)
         patience = facts.options.max_node_provision_time
         request = self.orders.requests.get(facts.id)
@@ -230,16 +243,25 @@ class _Assessor:
         """Clean up in a group and return its health. While the cluster is unhealthy, only overdue machines go."""
         patience = facts.options.max_node_provision_time
         self.unregistered_since |= census.unregistered_since
-        self._clear_overdue(facts, census, nodes)
+        may_shrink = facts.pause is None or facts.pause.shrinks
+        if may_shrink:
+            self._clear_overdue(facts, census, nodes)
         self._note_failed(facts, census)
-        if cluster_trouble is None:
+        self._note_errors(facts)
+        if cluster_trouble is None and may_shrink:
             self._clear_failed(facts, census, nodes)
         self.orders.follow(facts.id, census)
-        if self._memory.respite(facts.id, "shrink") is not None:
+        if not may_shrink:
+            # What never came is not waited for any more, and nobody is told.
+            self.orders.overdue(facts.id, census, patience)
+        elif self._memory.respite(facts.id, "shrink") is not None:
             # What never came is given up when the cloud may be told.
             self.orders.freeze(facts.id)
+        elif refused := self.orders.refused(facts.id, census, self._failing_since(facts)):
+            self._give_up(facts, refused, Verdict(reason=Reason.CREATE_FAILED, detail=str(facts.errors[0])))
         elif lost := self._lost(facts, census, patience, cluster_trouble):
-            self._give_up(facts, lost)
+            self._give_up(facts, lost, Verdict(reason=Reason.UNMET_TARGET))
+            self.backoffs.note(facts.id, TIMEOUT, facts)
         request = self.orders.requests.get(facts.id)
         wanted = acceptable_range(
             facts,
@@ -267,23 +289,56 @@ class _Assessor:
             return None
         return Verdict(reason=Reason.SIZES_CORRECTED, detail=", ".join(self._corrected))
 
+    def incarnations(self, unneeded: UnneededMemory) -> dict[str, str]:
+        """Return which machines are meant by the ids that are remembered, here and for *unneeded* nodes."""
+        known = {**self._memory.incarnations, **self._world.incarnations}
+        if not known:
+            return {}
+        nodes = self._world.cluster.nodes
+        ids = {nodes[name].spec.provider_id for name in unneeded.since if name in nodes}
+        ids |= self.unregistered_since.keys() | self.failed_since.keys() | self.stopped_at.keys()
+        return {id_: known[id_] for id_ in sorted(ids) if id_ in known}
+
     def _state_of(self, node: Node, options: GroupOptions) -> State:
-        return state_of(node, self._world, self._policy.settings.templates, options.max_node_startup_time, self._now)
+        patience = options.max_node_startup_time
+        state = state_of(node, self._world, self._policy.settings.templates, patience, self._now)
+        if not self._any_stopped:
+            return state
+        machine = node.spec.provider_id
+        if machine in self._world.stopped:
+            self.stopped_at[machine] = self._now
+        elif (last := self._memory.stopped_at.get(machine)) is not None and self._now - last < patience:
+            # Its machine has only just been started again.
+            self.stopped_at[machine] = last
+            return state if state is State.READY else State.NOT_STARTED
+        return state
 
     def _note_failed(self, facts: GroupFacts, census: Census) -> None:
         """Back off for machines that have newly failed. Those that can't be deleted count only once."""
         seen = self._memory.failed_since
         fresh = [instance for instance in census.failed if instance.id not in seen]
         for cause in dict.fromkeys(instance.error or _unknown("") for instance in reversed(fresh)):
-            self.backoffs.note(facts.id, facts.provider, cause)
+            self.backoffs.note(facts.id, cause, facts)
         self.orders.failed(facts.id, len(fresh))
         self.failed_since |= {instance.id: seen.get(instance.id, self._now) for instance in census.failed}
 
+    def _note_errors(self, facts: GroupFacts) -> None:
+        """Back off for what newly keeps machines from coming. It counts once, until it is gone."""
+        seen = self._memory.errors.get(facts.id, {})
+        by_key = {error_key(error): error for error in reversed(facts.errors)}
+        for key, error in by_key.items():
+            if key not in seen:
+                self.backoffs.note(facts.id, error, facts)
+        if by_key:
+            self.errors[facts.id] = {key: seen.get(key, self._now) for key in by_key}
+
+    def _failing_since(self, facts: GroupFacts) -> datetime | None:
+        """Return since when the latest of what keeps machines from coming is known; None if nothing does."""
+        return max(self.errors.get(facts.id, {}).values(), default=None)
+
     def _clear_failed(self, facts: GroupFacts, census: Census, nodes: Sequence[Node]) -> None:
         if census.failed:
-            cause = census.failed[0].error or _unknown("")
-            detail = f"{cause.code}: {cause.message}" if cause.message else cause.code
-            verdict = Verdict(reason=Reason.CREATE_FAILED, detail=detail)
+            verdict = Verdict(reason=Reason.CREATE_FAILED, detail=str(census.failed[0].error or _unknown("")))
             failed = [instance.id for instance in census.failed]
             self._delete(facts, failed, nodes, verdict, force=self._settings.force_delete_failed)
 
@@ -292,7 +347,7 @@ class _Assessor:
             verdict = Verdict(reason=Reason.NEVER_REGISTERED)
             force = self._settings.force_delete_unregistered
             self._delete(facts, census.overdue, nodes, verdict, force=force)
-            self.backoffs.note(facts.id, facts.provider, TIMEOUT)
+            self.backoffs.note(facts.id, TIMEOUT, facts)
 
     def _delete(
         self,
@@ -318,12 +373,13 @@ class _Assessor:
             return census.unmet
         return lost
 
-    def _give_up(self, facts: GroupFacts, count: int) -> None:
-        self.shrink.append(Shrink(group=facts.id, count=count, verdict=Verdict(reason=Reason.UNMET_TARGET)))
-        self.backoffs.note(facts.id, facts.provider, TIMEOUT)
+    def _give_up(self, facts: GroupFacts, count: int, verdict: Verdict) -> None:
+        self.shrink.append(Shrink(group=facts.id, count=count, verdict=verdict))
 
     def _blocked(self, facts: GroupFacts, census: Census, wanted: AcceptableRange) -> Verdict | None:
         """Return the first reason against growth, in Cluster Autoscaler's order."""
+        if facts.pause is not None:
+            return Verdict(reason=Reason.GROUP_PAUSED, detail=facts.pause.why)
         trouble = (
             group_trouble(facts, census.readiness, wanted, self._settings)
             or self.backoffs.against(facts)
@@ -333,7 +389,9 @@ class _Assessor:
             return trouble
         if facts.target_size >= facts.max_size:
             return Verdict(reason=Reason.GROUP_AT_MAX, detail=f"{facts.target_size} of {facts.max_size}")
-        return Verdict(reason=Reason.GROUP_NO_TEMPLATE) if facts.template is None else None
+        if facts.template is None:
+            return Verdict(reason=Reason.GROUP_NO_TEMPLATE)
+        return none_available(facts)
 
     def _respite(self, facts: GroupFacts) -> Verdict | None:
         until = self._memory.respite(facts.id, "grow")

@@ -1,6 +1,7 @@
-"""Back-off: groups that failed to grow and capacity pools that ran dry are left alone, longer each time."""
+"""Back-off: groups that failed to grow, and pools and quotas that are used up, are left alone, longer each time."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from nodewright.api.group import GroupFacts
@@ -8,7 +9,7 @@ from nodewright.api.instance import ErrorClass, InstanceError
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.config.model import BackoffSettings
-from nodewright.decision.memory import Backoff
+from nodewright.decision.memory import Backoff, HealthMemory
 from nodewright.objects.node import INSTANCE_TYPE, ZONE
 
 #: How many characters of a cloud's message are kept.
@@ -18,44 +19,62 @@ TIMEOUT = InstanceError(error_class=ErrorClass.OTHER, code="timeout", message="m
 
 
 class Backoffs:
-    """What is backed off at *now*: groups by id, and dry pools by provider and pool.
+    """What is backed off at *now*: groups by id, and dry pools and full quotas by provider and their names.
 
-    A stock-out that names its pool concerns every group that draws from the pool. A quota concerns only the group, even
-    if it names a pool: it is not known which other machines it counts, and groups for which there is room must be
-    able to grow.
+    A stock-out that names its pool concerns every group that draws from the pool. A quota that is named concerns the
+    groups whose machines take at least as much of it as the one that was refused: smaller ones may still fit in. Any
+    other quota concerns only the group, even if the cloud names a pool: it is not known which other machines it counts,
+    and groups for which there is room must be able to grow.
     """
 
-    def __init__(
-        self, groups: Mapping[str, Backoff], pools: Mapping[str, Backoff], settings: BackoffSettings, now: datetime
-    ) -> None:
+    def __init__(self, memory: HealthMemory, settings: BackoffSettings, now: datetime) -> None:
         self._settings = settings
         self._now = now
-        self.groups = self._remembered(groups)
-        self.pools = self._remembered(pools)
+        self.groups = self._remembered(memory.backoffs)
+        self.pools = self._remembered(memory.pools)
+        self.quotas = self._remembered(memory.quotas)
 
-    def note(self, group: str, provider: str, cause: InstanceError) -> None:
-        """Back off *group* because of *cause*, and the pool of its *provider* that ran dry, if one did."""
+    def note(self, group: str, cause: InstanceError, facts: GroupFacts | None = None) -> None:
+        """Back off *group*, of which these are the *facts* if there are any, because of *cause*.
+
+        The pool or quota of its provider that *cause* says to be used up is backed off as well.
+        """
+        provider = facts.provider if facts else ""
+        key = _key(provider, cause.pool)
         dry = cause.error_class is ErrorClass.STOCK_OUT and bool(cause.pool)
-        self.groups[group] = self._after(self.groups.get(group), cause, cause.pool if dry else "")
+        amount = facts.quotas.get(cause.pool, 0) if facts and cause.error_class is ErrorClass.QUOTA else 0
+        self.groups[group] = self._after(self.groups.get(group), cause, cause.pool if dry or amount else "")
         if dry:
-            key = _key(provider, cause.pool)
             self.pools[key] = self._after(self.pools.get(key), cause, cause.pool)
+        if amount:
+            known = self.quotas.get(key)
+            smaller = known is not None and self._lasts(known) and known.amount < amount
+            culprit = (known.group, known.amount) if known is not None and smaller else (group, amount)
+            fresh = self._after(known, cause, cause.pool)
+            self.quotas[key] = replace(fresh, group=culprit[0], amount=culprit[1])
 
     def runs(self, group: str) -> bool:
         """Tell whether *group* failed itself and is backed off now."""
         known = self.groups.get(group)
-        return known is not None and self._now < known.until
+        return known is not None and self._lasts(known)
 
     def against(self, facts: GroupFacts) -> Verdict | None:
-        """Return why the group is backed off: it failed itself, or all its pools are dry. None if it is not."""
+        """Return why the group is backed off: it failed itself, its pools are dry, or a quota is full. None if not."""
         if self.runs(facts.id):
             return Verdict(reason=Reason.GROUP_BACKED_OFF, detail=_described(self.groups[facts.id]))
-        dry = self._dry(facts)
-        return None if dry is None else Verdict(reason=Reason.POOL_DRY, detail=_described(dry))
+        if (dry := self._dry(facts)) is not None:
+            return Verdict(reason=Reason.POOL_DRY, detail=_described(dry))
+        if (full := self._full(facts)) is not None:
+            who = f"{_described(full)}, after {full.group} was refused {full.amount} of it for a machine"
+            return Verdict(reason=Reason.QUOTA_FULL, detail=who)
+        return None
 
     def of(self, facts: GroupFacts) -> Backoff | None:
         """Return the back-off that keeps the group from growing, as in `against`; None if there is none."""
-        return self.groups[facts.id] if self.runs(facts.id) else self._dry(facts)
+        return self.groups[facts.id] if self.runs(facts.id) else self._dry(facts) or self._full(facts)
+
+    def _lasts(self, known: Backoff) -> bool:
+        return self._now < known.until
 
     def _dry(self, facts: GroupFacts) -> Backoff | None:
         """Return the back-off of the group's pools that ends first; None if one of the pools is not dry."""
@@ -64,17 +83,30 @@ class Backoffs:
         dry = [
             self.pools.get(_key(facts.provider, pool)) for pool in sorted(_pools_of(facts, self.groups.get(facts.id)))
         ]
-        paused = [known for known in dry if known is not None and self._now < known.until]
+        paused = [known for known in dry if known is not None and self._lasts(known)]
         if not paused or len(paused) < len(dry):
             return None
         return min(paused, key=lambda known: known.until)
+
+    def _full(self, facts: GroupFacts) -> Backoff | None:
+        """Return the back-off of a quota of which a machine of the group takes too much, the one that ends last."""
+        if not self.quotas:
+            return None
+        full = [
+            known
+            for quota, amount in facts.quotas.items()
+            if (known := self.quotas.get(_key(facts.provider, quota))) is not None
+            and self._lasts(known)
+            and known.amount <= amount
+        ]
+        return max(full, key=lambda known: known.until, default=None)
 
     def _after(self, known: Backoff | None, cause: InstanceError, pool: str) -> Backoff:
         """Return the back-off after a failure now; *known* is the last one.
 
         Failures during a back-off don't lengthen it. The first one after its end doubles the pause, up to a maximum.
         """
-        if known is not None and self._now < known.until:
+        if known is not None and self._lasts(known):
             until, pause = known.until, known.pause
         else:
             pause = self._settings.initial if known is None else min(known.pause * 2, self._settings.max)
@@ -112,7 +144,7 @@ def _pools_of(facts: GroupFacts, known: Backoff | None) -> set[str]:
     if facts.template is not None:
         labels = facts.template.labels
         pools.add(_pool(labels.get(ZONE, ""), labels.get(INSTANCE_TYPE, "")))
-    if known is not None:
+    if known is not None and known.error_class is ErrorClass.STOCK_OUT:
         pools.add(known.pool)
     return pools - {""}
 

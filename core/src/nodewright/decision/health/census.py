@@ -12,6 +12,9 @@ from nodewright.config.model import Health
 from nodewright.decision.health.readiness import Readiness, State
 from nodewright.objects import Node
 
+#: Of machines that the target does not count.
+_UNCOUNTED = frozenset(state for state in InstanceState if not state.counted)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Census:
@@ -50,7 +53,7 @@ def take_census(
     state_of: Callable[[Node, GroupOptions], State],
 ) -> Census:
     """Return the census of a group with *nodes*. *seen* is when each unregistered machine was first seen."""
-    leaving = {instance.id for instance in facts.instances if instance.state is InstanceState.DELETING}
+    leaving = {instance.id for instance in facts.instances if instance.state in _UNCOUNTED}
     listed = {instance.id for instance in facts.instances}
     states: list[State] = []
     for node in nodes:

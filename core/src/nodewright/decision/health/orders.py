@@ -40,11 +40,14 @@ class Orders:
         known = self.requests.get(group)
         if known is None or not known.ours or not census.unmet or self._now - known.at <= patience:
             return 0
-        del self.requests[group]
-        if census.starting or census.missing > census.unmet:
-            # Some did come and are worth waiting for.
-            self.requests[group] = _of_others(known.at, census)
-        return min(known.count, census.unmet)
+        return self._close(group, known, census)
+
+    def refused(self, group: str, census: Census, since: datetime | None) -> int:
+        """Close our order if it fails *since* a time after it was given, and return how many machines never came."""
+        known = self.requests.get(group)
+        if known is None or not known.ours or not census.unmet or since is None or since <= known.at:
+            return 0
+        return self._close(group, known, census)
 
     def short(self, facts: GroupFacts, census: Census, patience: timedelta) -> bool:
         """Tell whether the group has lacked the same number of machines for longer than *patience*.
@@ -62,6 +65,13 @@ class Orders:
             return True
         self.shortages[facts.id] = known
         return False
+
+    def _close(self, group: str, known: ScaleUpRequest, census: Census) -> int:
+        del self.requests[group]
+        if census.starting or census.missing > census.unmet:
+            # Some did come and are worth waiting for.
+            self.requests[group] = _of_others(known.at, census)
+        return min(known.count, census.unmet)
 
     def forget_all_but(self, groups: Collection[str], patience: timedelta) -> None:
         """Forget orders of groups that are gone, after a while: a provider may only not have been read yet."""

@@ -1,13 +1,15 @@
 """Health: what failed, what is missing, and since when."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Self
+from typing import Self, TypeVar
 
 from nodewright.api.decision import Outcome
 from nodewright.api.instance import ErrorClass
 from nodewright.decision.memory.slices import Slice
+
+T = TypeVar("T")
 
 #: No cloud is left alone for longer on one word of it.
 LONGEST_RESPITE = timedelta(minutes=15)
@@ -22,10 +24,13 @@ class Backoff:
     failed_at: datetime
     error_class: ErrorClass
     code: str
-    #: The capacity pool that ran dry; empty if none did, or the cloud did not say which.
+    #: The capacity pool that ran dry, or the quota that is full; empty if none, or the cloud did not say which.
     pool: str = ""
     #: What the cloud said.
     message: str = ""
+    #: Of a quota: the group that was refused, and how much one of its machines takes.
+    group: str = ""
+    amount: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,12 +51,20 @@ class HealthMemory(Slice):
     backoffs: dict[str, Backoff] = field(default_factory=dict)
     #: Pools that ran dry, by provider and pool.
     pools: dict[str, Backoff] = field(default_factory=dict)
+    #: Quotas that are full, by provider and quota.
+    quotas: dict[str, Backoff] = field(default_factory=dict)
     #: By group.
     shortages: dict[str, Shortage] = field(default_factory=dict)
     #: When each machine that is no node yet was first seen.
     unregistered_since: dict[str, datetime] = field(default_factory=dict)
     #: When each machine that the cloud could not make was first seen to have failed.
     failed_since: dict[str, datetime] = field(default_factory=dict)
+    #: When each reason why machines do not come, which no machine shows, was first seen; by group, and by its name.
+    errors: dict[str, dict[str, datetime]] = field(default_factory=dict)
+    #: When each machine that has a node was last seen to be stopped, as long as it may take to be back in service.
+    stopped_at: dict[str, datetime] = field(default_factory=dict)
+    #: Which one of the machines that have had the same id is meant, by the ids in other fields that tell it.
+    incarnations: dict[str, str] = field(default_factory=dict)
     #: Since when too many nodes of the cluster are unready; None while it is well.
     unhealthy_since: datetime | None = None
     #: Until when a group is not asked for an action because its cloud asked for fewer calls; by group and action.
@@ -61,9 +74,13 @@ class HealthMemory(Slice):
         self,
         backoffs: dict[str, Backoff],
         pools: dict[str, Backoff],
+        quotas: dict[str, Backoff],
         shortages: dict[str, Shortage],
         unregistered_since: dict[str, datetime],
         failed_since: dict[str, datetime],
+        errors: dict[str, dict[str, datetime]],
+        stopped_at: dict[str, datetime],
+        incarnations: dict[str, str],
         unhealthy_since: datetime | None,
     ) -> Self:
         """Return the memory after an assessment of all groups, which says everything anew but `respites`."""
@@ -71,10 +88,24 @@ class HealthMemory(Slice):
             self,
             backoffs=backoffs,
             pools=pools,
+            quotas=quotas,
             shortages=shortages,
             unregistered_since=unregistered_since,
             failed_since=failed_since,
+            errors=errors,
+            stopped_at=stopped_at,
+            incarnations=incarnations,
             unhealthy_since=unhealthy_since,
+        )
+
+    def without(self, machines: Collection[str]) -> Self:
+        """Return the memory without what is known of *machines*."""
+        return replace(
+            self,
+            unregistered_since=_without(self.unregistered_since, machines),
+            failed_since=_without(self.failed_since, machines),
+            stopped_at=_without(self.stopped_at, machines),
+            incarnations=_without(self.incarnations, machines),
         )
 
     def backed_off(self, backoffs: dict[str, Backoff]) -> Self:
@@ -114,5 +145,9 @@ class HealthMemory(Slice):
         return min((until for known in self.respites.values() for until in known.values()), default=None)
 
     def after_absence(self) -> Self:
-        """Keep back-offs, respites and failed machines; a machine that did not come may have been unable to."""
+        """Keep back-offs, respites, and what failed; a machine that did not come may have been unable to."""
         return replace(self, unregistered_since={}, shortages={}, unhealthy_since=None)
+
+
+def _without(known: Mapping[str, T], machines: Collection[str]) -> dict[str, T]:
+    return {id_: value for id_, value in known.items() if id_ not in machines}

@@ -17,6 +17,8 @@ class Removal:
 
     group: str
     provider_id: str
+    #: Which one of the machines with this id; empty if that is not known.
+    incarnation: str = ""
     #: When it was marked, or was to be.
     started: datetime
     #: Whether pods have to move.

@@ -9,7 +9,7 @@ from nodewright.api.verdict import Verdict
 from nodewright.decision.health.readiness import is_ready
 from nodewright.decision.memory import RemovalMemory, UnneededMemory
 from nodewright.decision.policy import Policy
-from nodewright.decision.scaledown.selection.protection import protection
+from nodewright.decision.scaledown.selection.protection import pause_of, protection
 from nodewright.decision.scaledown.utilization import Utilizations
 from nodewright.decision.steps import Steps
 from nodewright.decision.world import World
@@ -54,6 +54,8 @@ class Eligibility:
         self._policy = policy
         self._settings = policy.settings
         self._now = now
+        self._stopped = world.stopped_nodes
+        self._ending = world.ending(now)
         self._utilizations = Utilizations(world.cluster, policy.settings.scale_down, now)
 
     def candidates(self, excluded: Set[str], steps: Steps) -> tuple[list[Node], dict[str, Verdict]]:
@@ -82,10 +84,16 @@ class Eligibility:
         if removal is not None or node.spec.provider_id in world.deleting:
             waits_for = removal.put_off if removal is not None and removal.deleted_at is None else ""
             return Verdict(reason=Reason.BEING_DELETED, detail=waits_for)
+        if node.name in self._stopped:
+            return Verdict(reason=Reason.MACHINE_STOPPED)
         if starting:
             return _NOT_STARTED
         if group.error:
             return Verdict(reason=Reason.GROUP_FAULTY, detail=group.error)
+        if (end := self._ending.get(node.name)) is not None:
+            return Verdict(reason=Reason.MACHINE_ENDS, detail=f"at {end:%H:%M:%S}")
+        if group.pause is not None and (paused := pause_of(group)) is not None:
+            return paused
         until = self._unremovable_until.get(node.name)
         if until is not None and self._now <= until:
             return Verdict(reason=Reason.RECENTLY_UNREMOVABLE, detail=f"until {until:%H:%M:%S}", until=until)

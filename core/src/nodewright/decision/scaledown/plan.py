@@ -133,6 +133,7 @@ class ScaleDown:
             entry.node.name: Removal(
                 group=entry.group.id,
                 provider_id=entry.node.spec.provider_id,
+                incarnation=self._world.incarnations.get(entry.node.spec.provider_id, ""),
                 started=self._now,
                 drains=entry.drains,
             )

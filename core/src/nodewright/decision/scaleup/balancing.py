@@ -29,8 +29,8 @@ _ALWAYS_COMPARED = ("cpu", "memory", "ephemeral-storage")
 def spread(count: int, groups: Sequence[GroupFacts], may_grow: Callable[[GroupFacts], bool]) -> dict[str, int]:
     """Return how many of *count* nodes each of *groups* gets: each node goes to the group that is smallest by then.
 
-    A group grows while it is below its maximum and *may_grow*, which is called before each node and counts it, says
-    so. Among equals, the first one in *groups* wins. What one group can't take goes to the others.
+    A group grows while it has room and *may_grow*, which is called before each node and counts it, says so. Among
+    equals, the first one in *groups* wins. What one group can't take goes to the others.
     """
     by_size = sorted(groups, key=lambda facts: facts.target_size)
     queue = [(facts.target_size, index) for index, facts in enumerate(by_size)]
@@ -39,7 +39,7 @@ def spread(count: int, groups: Sequence[GroupFacts], may_grow: Callable[[GroupFa
     while count and queue:
         size, index = heappop(queue)
         facts = by_size[index]
-        if size < facts.max_size and may_grow(facts):
+        if size < facts.target_size + facts.room and may_grow(facts):
             shares[facts.id] = shares.get(facts.id, 0) + 1
             count -= 1
             heappush(queue, (size + 1, index))

@@ -218,7 +218,7 @@ class Expansion:
             growth.nodes += names
             fresh += names
             self._home.update(dict.fromkeys(names, id_))
-            self._groups[id_] = replace(facts, target_size=facts.target_size + number)
+            self._groups[id_] = facts.grown(number)
         return fresh
 
     def _shares(self, option: Option) -> dict[str, int]:
@@ -250,7 +250,7 @@ class Expansion:
             facts = self._groups[id_]
             self._simulation.remove_nodes([name])
             self._limits.take(facts, -1)
-            self._groups[id_] = replace(facts, target_size=facts.target_size - 1)
+            self._groups[id_] = facts.grown(-1)
             growth = self._growth[id_]
             growth.nodes.remove(name)
             if not growth.nodes:

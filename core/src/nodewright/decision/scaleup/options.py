@@ -9,6 +9,7 @@ from nodewright.api.option import Option, PodSet
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import Cluster, PodClass
+from nodewright.decision.availability import none_available
 from nodewright.decision.limits import Limits
 from nodewright.decision.policy import Policy
 from nodewright.decision.scaleup.balancing import Similarity
@@ -154,6 +155,8 @@ class OptionFinder:
     def _objection(self, facts: GroupFacts) -> Verdict | None:
         if facts.target_size >= facts.max_size:
             return Verdict(reason=Reason.GROUP_AT_MAX, detail=f"{facts.target_size} of {facts.max_size}")
+        if (short := none_available(facts)) is not None:
+            return short
         if self._left_of_loop(facts) == 0:
             most = self._settings.max_nodes_per_scale_up
             return Verdict(reason=Reason.LIMIT_NODES, detail=f"{most} for a group in one loop")
@@ -189,7 +192,7 @@ class OptionFinder:
         )
 
     def _limit(self, facts: GroupFacts, similar: Sequence[GroupFacts]) -> int:
-        own = sum(each.max_size - each.target_size for each in (facts, *similar))
+        own = sum(max(0, each.room) for each in (facts, *similar))
         return min(each for each in (own, self._left_of_loop(facts), self._limits.room) if each is not None)
 
     def _option(self, facts: GroupFacts, estimate: Estimate, similar: Sequence[GroupFacts]) -> Option:

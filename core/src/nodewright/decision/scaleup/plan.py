@@ -177,7 +177,8 @@ class ScaleUp:
         for group in self._health.groups:
             facts = group.facts
             known = grown.get(facts.id)
-            below = facts.min_size - facts.target_size - (known.count if known else 0)
+            facts = facts.grown(known.count if known else 0)
+            below = min(facts.min_size - facts.target_size, facts.room)
             if below < 1 or group.blocked is not None or (count := limits.allowed(facts, below)) < 1:
                 continue
             grown[facts.id] = _to_minimum(facts, count) if known is None else _more(known, count, facts)

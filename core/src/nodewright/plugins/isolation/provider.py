@@ -11,9 +11,11 @@ from nodewright.api import (
     GroupNotFoundError,
     GroupOptions,
     Instance,
+    InstanceError,
     Node,
     NodeGroup,
     NodeTemplate,
+    Pause,
     Pod,
     PricingModel,
     Provider,
@@ -128,6 +130,11 @@ class IsolatedProvider(StandIn, Provider):
         gpu: GpuConfig | None = _value(answer) if known is labels and answer else self._ask("gpu_config", labels)
         return gpu
 
+    def resolve(self, kind: str, id: str) -> str | None:  # noqa: A002  as in the contract
+        """Return the group that an object names."""
+        group: str | None = self._ask("resolve", kind, id)
+        return group
+
     def fact(self, group: str, name: str) -> Any:
         """Return the fact *name* of a group, or raise what the plugin raised when it was asked."""
         facts = self._reading.facts.get(group)
@@ -208,6 +215,32 @@ class IsolatedGroup(NodeGroup):
         """Return the capacity pools."""
         pools: Sequence[str] = self._provider.fact(self._name, "pools")
         return pools
+
+    def quotas(self) -> Mapping[str, int]:
+        """Return what a new machine takes of quotas."""
+        quotas: Mapping[str, int] = self._provider.fact(self._name, "quotas")
+        return quotas
+
+    def available(self) -> int | None:
+        """Return how many more machines the cloud could deliver."""
+        count: int | None = self._provider.fact(self._name, "available")
+        return count
+
+    def errors(self) -> Sequence[InstanceError]:
+        """Return why machines do not come."""
+        errors: Sequence[InstanceError] = self._provider.fact(self._name, "errors")
+        return errors
+
+    def pause(self) -> Pause | None:
+        """Return why the group must be left alone."""
+        pause: Pause | None = self._provider.fact(self._name, "pause")
+        return pause
+
+    @property
+    def atomic(self) -> bool:
+        """Whether machines can be ordered all or none."""
+        can: bool = self._provider.fact(self._name, "atomic")
+        return can
 
     def options(self, defaults: GroupOptions) -> GroupOptions:
         """Return *defaults* with the group's own settings."""

@@ -200,6 +200,11 @@ class ProviderServant(StrategyServant):
             "template": _try(group.template) if Capability.SCALE_FROM_ZERO in abilities else (True, None),
             "options": _try(lambda: group.options(defaults)),
             "pools": _try(lambda: tuple(group.pools())),
+            "quotas": _try(lambda: dict(group.quotas())),
+            "available": _try(group.available),
+            "errors": _try(lambda: tuple(group.errors())),
+            "pause": _try(group.pause),
+            "atomic": _try(lambda: group.atomic) if Capability.ATOMIC_INCREASE in abilities else (True, False),
         }
         template = facts["template"][1]
         if isinstance(template, NodeTemplate):

@@ -8,6 +8,7 @@ from nodewright.api.decision import Decision, DeleteInstances, Outcome
 from nodewright.api.instance import InstanceError
 from nodewright.api.reasons import Reason
 from nodewright.decision.health.backoff import TIMEOUT
+from nodewright.decision.health.group_errors import fresh_errors
 from nodewright.decision.memory import Memory
 from nodewright.decision.world import World
 from nodewright.explain.golang import go_duration
@@ -34,7 +35,7 @@ class GroupEvents:
             waited = go_duration(decision.at - before.orders.requests[group].at)
             self._warn("ScaleUpTimedOut", f"Nodes added to group {group} failed to register within {waited}")
         self._reverting = {shrink.group for shrink in decision.shrink if shrink.group in late}
-        for message in _failures(before, memory, world):
+        for message in (*_failures(before, memory, world), *_refusals(before, memory, world)):
             self._warn("ScaleUpFailed", message)
 
     def acting(self, decision: Decision) -> None:
@@ -92,6 +93,12 @@ def _failures(before: Memory, memory: Memory, world: World) -> Iterator[str]:
             messages = list(dict.fromkeys(error.message for error in errors if error.message))
             sources = ", ".join(messages[:_MESSAGES] + ["..."] * (len(messages) > _MESSAGES))
             yield f"Failed adding {len(errors)} nodes to group {facts.id} due to {code}; source errors: {sources}"
+
+
+def _refusals(before: Memory, memory: Memory, world: World) -> Iterator[str]:
+    """Yield what newly keeps machines from coming to groups, where no machine shows it."""
+    for facts, error in fresh_errors(world, before, memory):
+        yield f"Failed adding nodes to group {facts.id} due to {_code(error)}; source errors: {error.message}"
 
 
 def _code(error: InstanceError) -> str:

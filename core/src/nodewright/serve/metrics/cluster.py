@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from prometheus_client import Metric
 
 from nodewright.api.group import GroupFacts
-from nodewright.api.instance import InstanceState
 from nodewright.api.reasons import Reason
 from nodewright.cluster import Cluster
 from nodewright.config.model import Settings
@@ -185,7 +184,7 @@ def cost_gauges(loop: LoopResult, *, per_group: bool) -> Iterator[Metric]:
 
 def _paid_machines(facts: GroupFacts) -> int:
     """Count the machines that exist or are being created."""
-    return sum(each.state is not InstanceState.DELETING and each.error is None for each in facts.instances)
+    return sum(each.state.counted and each.error is None for each in facts.instances)
 
 
 def _currency(provider: str, loop: LoopResult) -> str:
@@ -223,6 +222,19 @@ def difference_gauge(loop: LoopResult) -> Metric:
         "nodewright_groups_with_template_differences",
         "Groups whose nodes differ from their provider's template.",
         len(differing),
+    )
+
+
+def pause_gauge(loop: LoopResult) -> Metric:
+    """Return how many groups of each provider are not ours to change at the moment."""
+    paused: dict[tuple[str, ...], float] = {(facts.provider,): 0 for facts in loop.world.groups}
+    for facts in loop.world.groups:
+        paused[facts.provider,] += facts.pause is not None
+    return gauges(
+        "nodewright_paused_groups",
+        "Groups that do not grow because somebody else steers them, or has paused them.",
+        ("provider",),
+        paused,
     )
 
 

@@ -19,6 +19,7 @@ from nodewright.serve.metrics.cluster import (
     cost_gauges,
     difference_gauge,
     group_gauges,
+    pause_gauge,
 )
 from nodewright.serve.metrics.loop import ErrorMetrics, FunctionMetrics, LoopResult
 from nodewright.serve.metrics.process import MemoryMetrics, PluginMetrics, ProcessMetrics, export_absent
@@ -140,6 +141,7 @@ class Metrics:
         yield from cost_gauges(loop, per_group=per_group)
         yield from column_gauges(loop.world.cluster)
         yield difference_gauge(loop)
+        yield pause_gauge(loop)
         if per_group:
             yield from group_gauges(loop)
 

@@ -7,6 +7,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from nodewright.api.decision import Decision, Grow, Outcome
 from nodewright.api.provider import GpuConfig
 from nodewright.api.reasons import Reason
+from nodewright.decision.health.group_errors import fresh_errors
 from nodewright.decision.limits import short_of
 from nodewright.decision.memory import Memory
 from nodewright.decision.scaledown.selection.floors import floor_of
@@ -86,6 +87,8 @@ class ScaleUpMetrics:
         """Count what a loop found out about earlier orders; *before* is the memory that it began with."""
         self._note_late(loop)
         self._note_uncreated(loop, before)
+        for facts, error in fresh_errors(loop.world, before, loop.memory):
+            self._fail(error.code, loop.world.group_gpus.get(facts.id))
         for verdict in loop.decision.groups.values():
             self._skip("up", short_of(verdict))
         for verdict in loop.decision.nodes.values():
@@ -108,6 +111,8 @@ class ScaleUpMetrics:
                 continue
             if not outcome.ok:
                 self._fail(outcome.cause.code if outcome.cause else _CLOUD, gpu)
+                count = outcome.increased
+            if not count:
                 continue
             self._added.labels(*gpu_values(gpu)).inc(count)
             if gpu:

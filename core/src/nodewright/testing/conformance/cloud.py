@@ -38,6 +38,14 @@ class Ability(StrEnum):
     HOLD = "keep new machines in creation"
     #: `Cloud.starve`
     STARVE = "accept orders that no machine comes of"
+    #: `Cloud.fail_unseen`
+    FAIL_UNSEEN = "let orders fail without a machine that shows it"
+    #: `Cloud.pause`
+    PAUSE = "pause a group"
+    #: `Cloud.stop`
+    STOP = "stop a machine"
+    #: `Cloud.remake`
+    REMAKE = "make a machine anew under its id"
     #: `Cloud.other_group`
     OTHER_GROUP = "have a second group resized by tests"
     #: `Cloud.add_group`
@@ -161,6 +169,10 @@ class Cloud(ABC):
         """Fields of `GroupOptions` that groups set by the cloud's own means (tags, annotations), by group."""
         return {}
 
+    def references(self) -> Mapping[tuple[str, str], str]:
+        """Groups by the kind and the id of objects that name them in the cloud's own words; see `Provider.resolve`."""
+        return {}
+
     def target(self, group: str) -> int:
         """The number of machines that the cloud is asked for. By default, what a new provider reads.
 
@@ -207,6 +219,22 @@ class Cloud(ABC):
 
         Needs *why* in `failures`.
         """
+        raise NotImplementedError
+
+    def fail_unseen(self, group: str) -> ErrorClass:
+        """From now on orders of the group are accepted, but fail, and no machine shows it, until `heal`; return why."""
+        raise NotImplementedError
+
+    def pause(self, group: str) -> None:
+        """Have somebody else steer the group, or pause it, until `heal`."""
+        raise NotImplementedError
+
+    def stop(self, group: str) -> Node:
+        """Stop the group's oldest machine, so that the target counts it no more; return its node."""
+        raise NotImplementedError
+
+    def remake(self, group: str) -> Node:
+        """Make the group's oldest machine anew, under the same id if the cloud does so; return its node."""
         raise NotImplementedError
 
     def refuse(self, group: str, why: ErrorClass) -> None:

@@ -101,7 +101,8 @@ class PoolOfAnotherName(ShedGroup):
         try:
             super().increase(count)
         except CapacityError as error:
-            raise CapacityError(replace(error.cause, pool="everywhere")) from error
+            pool = "everywhere" if error.cause.code == "SoldOut" else error.cause.pool
+            raise CapacityError(replace(error.cause, pool=pool)) from error
 
 
 @fails("test_an_atomic_increase_orders_as_many_machines_as_asked")
@@ -124,7 +125,10 @@ class SaysItInOtherWordsOfAWhole(ShedGroup):
 @fails("test_an_atomic_increase_takes_all_or_nothing")
 class AtomicInName(ShedGroup):
     def increase_atomically(self, count):
-        self.increase(count)
+        if self.atomic:
+            self.increase(count)
+        else:
+            super().increase_atomically(count)
 
 
 @fails("test_unmet_demand_is_given_up")
@@ -139,7 +143,7 @@ class CountsMachines(ShedProvider):
     def refresh(self):
         super().refresh()
         for group in self.groups():
-            there = [each for each in group.rack.machines if each.state != "going"]
+            there = [each for each in group.rack.machines if each.state not in ("going", "idle")]
             group.rack = replace(group.rack, wanted=len(there))
 
 
@@ -237,3 +241,12 @@ class CountsRefusedOrders(ShedGroup):
         except CapacityError:
             self.refused += count
             raise
+
+
+@fails("test_a_group_without_atomic_growth_orders_nothing_of_it")
+class DoesItPieceByPiece(ShedGroup):
+    def increase_atomically(self, count):
+        if self.atomic:
+            super().increase_atomically(count)
+        else:
+            self.increase(count)

@@ -72,7 +72,7 @@ class RunsToTheEnd(ShedProvider):
             return [self.as_first_seen(each) for each in instances]
 
         def as_first_seen(self, instance):
-            ran = instance.id in self.provider.seen and not self.shed.late
+            ran = instance.id in self.provider.seen and instance.state is InstanceState.DELETING and not self.shed.late
             return replace(instance, state=InstanceState.RUNNING) if ran else instance
 
     def refresh(self):

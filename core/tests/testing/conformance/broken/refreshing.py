@@ -38,7 +38,9 @@ class SeesOnlyOwnChanges(Notes):
         before = self._groups
         super().refresh()
         for name in before.keys() & self._groups.keys() - self.touched:
-            self._groups[name].rack = replace(self._groups[name].rack, wanted=before[name].rack.wanted)
+            rack = self._groups[name].rack
+            if all(machine.state != "idle" for machine in rack.machines):
+                self._groups[name].rack = replace(rack, wanted=before[name].rack.wanted)
 
 
 @fails("test_refresh_sees_a_group_that_somebody_set_back")

@@ -10,7 +10,8 @@ from nodewright.api import InstanceState
 #:
 #: ``DesiredCapacity`` counts exactly the instances that are on their way in or in service. One that is on its way out,
 #: in standby or being detached is still listed, but not counted: AWS has lowered desired capacity or ordered a
-#: replacement. For the core that is `InstanceState.DELETING`: neither counted nor chosen for deletion.
+#: replacement. For the core that is `InstanceState.DELETING` if it goes, and `InstanceState.STOPPED` if it may come
+#: back: neither is counted or chosen for deletion.
 _STATES: dict[str, InstanceState | None] = {
     # With a launch hook it may already be a node while it waits.
     "Pending": InstanceState.CREATING,
@@ -20,12 +21,12 @@ _STATES: dict[str, InstanceState | None] = {
     "RootVolumeReplaced": InstanceState.RUNNING,
     "Terminating": InstanceState.DELETING,
     "Detaching": InstanceState.DELETING,
-    "EnteringStandby": InstanceState.DELETING,
-    "Standby": InstanceState.DELETING,
+    "EnteringStandby": InstanceState.STOPPED,
+    "Standby": InstanceState.STOPPED,
     "Terminated": None,
     "Detached": None,
     # In the warm pool, where desired capacity does not count it and no pod can run.
-    "Warmed": None,
+    "Warmed": InstanceState.STOPPED,
 }
 
 
@@ -57,7 +58,7 @@ class AutoScalingInstance:
     @property
     def is_counted(self) -> bool:
         """Whether desired capacity counts it."""
-        return self.state in (InstanceState.CREATING, InstanceState.RUNNING)
+        return self.state is not None and self.state.counted
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from nodewright.api import ErrorClass, InstanceError
+from nodewright.api import ErrorClass, InstanceError, Pause
 
 from nodewright_aws.autoscaling.group import AutoScalingGroup
 
@@ -10,6 +10,13 @@ from nodewright_aws.autoscaling.group import AutoScalingGroup
 def can_grow(group: AutoScalingGroup) -> bool:
     """Tell whether AWS launches instances for the group at all."""
     return "Launch" not in group.suspended_processes
+
+
+def pause(group: AutoScalingGroup) -> Pause | None:
+    """Return why the group must not be asked for more; None if it may be. AWS still terminates its instances."""
+    if can_grow(group):
+        return None
+    return Pause(why="its process Launch is suspended: resume it, or leave the group out", shrinks=True)
 
 
 def refusal(group: AutoScalingGroup) -> InstanceError | None:

@@ -16,13 +16,15 @@ from nodewright.api import (
     NodeGroup,
     NodeTemplate,
     NodewrightError,
+    Pause,
+    PermanentError,
     SizeLimitError,
     TemporaryError,
 )
 
 from nodewright_aws.autoscaling.discovery import read_groups
 from nodewright_aws.autoscaling.group import AutoScalingGroup
-from nodewright_aws.autoscaling.processes import can_grow
+from nodewright_aws.autoscaling.processes import pause
 from nodewright_aws.calls import Calls
 from nodewright_aws.groups.instances import KnownInstances
 from nodewright_aws.groups.orders import RecentOrders
@@ -74,8 +76,8 @@ class AwsNodeGroup(NodeGroup):
 
     @property
     def max_size(self) -> int:
-        """The largest number of instances: no more than now while AWS launches none."""
-        return self._max if can_grow(self._group) else max(self._min, min(self._max, self.target_size))
+        """The largest number of instances."""
+        return self._max
 
     @property
     def target_size(self) -> int:
@@ -105,6 +107,10 @@ class AwsNodeGroup(NodeGroup):
         """The capacity pools that its launch template allows: types and zones, on demand or spot."""
         return tuple(map(str, self._services.templates.pools(self._group)))
 
+    def pause(self) -> Pause | None:
+        """Why it does not grow, while AWS launches no instances for it."""
+        return pause(self._group)
+
     def options(self, defaults: GroupOptions) -> GroupOptions:
         """The defaults, overridden by its tags."""
         return self._services.templates.options(self._group, defaults)
@@ -117,6 +123,8 @@ class AwsNodeGroup(NodeGroup):
         known, target = self._group, self._group.desired + count
         if count < 1:
             raise SizeLimitError(f"group {self.id} can't grow by {count} machines")
+        if (paused := self.pause()) is not None:
+            raise PermanentError(f"group {self.id} can't grow: {paused.why}")
         self._check_room(target, self.max_size)
         now = self._read()
         if now.desired != known.desired:
@@ -252,8 +260,7 @@ class AwsNodeGroup(NodeGroup):
 
     def _check_room(self, target: int, most: int) -> None:
         if target > most:
-            why = "" if can_grow(self._group) else ", as its process Launch is suspended: resume it"
-            raise SizeLimitError(f"group {self.id} can't grow to {target}: its maximum is {most}{why}")
+            raise SizeLimitError(f"group {self.id} can't grow to {target}: its maximum is {most}")
 
     def _check_confirmed(self) -> None:
         # Otherwise instances that a late answer does not list yet would be terminated as missing ones.

@@ -4,18 +4,29 @@ One vocabulary for all: ``faults`` and ``story`` of a scenario, ``/control`` of 
 control`` are made from the fields of `CloudAction`.
 """
 
+from fnmatch import fnmatchcase
 from typing import Any, Self, get_args
 
+from nodewright.api import Pause
 from pydantic import Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from nodewright_fake.cloud.action import Action
 from nodewright_fake.cloud.api_actions import FailApi, HealApi, SlowApi, Throttle
-from nodewright_fake.cloud.cloud import Cloud
-from nodewright_fake.cloud.machine_actions import BreakBoots, Hang, HealBoots, Reclaim, ReclaimEvery, Recover
+from nodewright_fake.cloud.cloud import Cloud, Group
+from nodewright_fake.cloud.machine_actions import (
+    BreakBoots,
+    Hang,
+    HealBoots,
+    Reclaim,
+    ReclaimEvery,
+    Recover,
+    Remake,
+    Stop,
+)
 from nodewright_fake.cloud.refusal import RefusalError
 from nodewright_fake.cloud.supply_actions import LiftQuota, LimitQuota, Restore, StockOut
-from nodewright_fake.names import GroupName, InstanceTypeName
+from nodewright_fake.names import GroupName, GroupPattern, InstanceTypeName
 from nodewright_fake.settings import Settings
 
 
@@ -32,6 +43,41 @@ class Resize(Action):
     def apply(self, cloud: Cloud) -> None:
         """Change them."""
         cloud.resize(self.group, minimum=self.min, maximum=self.max, desired=self.desired)
+
+
+class PauseGroups(Action):
+    """Groups are not the autoscaler's to change for a while."""
+
+    summary = "have groups left alone for a while"
+
+    groups: GroupPattern
+    why: str = "somebody works on it"
+    #: Whether their machines may be removed all the same.
+    shrinks: bool = False
+
+    def apply(self, cloud: Cloud) -> None:
+        """Pause them."""
+        with cloud.lock:
+            for group in _groups(cloud, self.groups):
+                group.pause = Pause(why=self.why, shrinks=self.shrinks)
+
+
+class ResumeGroups(Action):
+    """Groups are the autoscaler's to change again."""
+
+    summary = "end what pause did"
+
+    groups: GroupPattern = "*"
+
+    def apply(self, cloud: Cloud) -> None:
+        """End their pause."""
+        with cloud.lock:
+            for group in _groups(cloud, self.groups):
+                group.pause = None
+
+
+def _groups(cloud: Cloud, pattern: str) -> list[Group]:
+    return [group for group in cloud.groups if fnmatchcase(group.settings.name, pattern)]
 
 
 class SetPrice(Action):
@@ -52,7 +98,7 @@ class SetPrice(Action):
 
 
 class Heal(Action):
-    """No stock-outs, quotas, boot faults and API faults any more; what they did so far stays."""
+    """No stock-outs, quotas, pauses, boot faults and API faults any more; what they did so far stays."""
 
     summary = "end all faults"
 
@@ -63,6 +109,8 @@ class Heal(Action):
             cloud.supply.lift_quotas("*")
             cloud.boot_faults.heal("*")
             cloud.gate.heal("*")
+            for group in cloud.groups:
+                group.pause = None
             cloud.fill()
 
 
@@ -81,9 +129,13 @@ class CloudAction(Settings):
     heal_api: HealApi | None = None
     reclaim: Reclaim | None = None
     reclaim_every: ReclaimEvery | None = None
+    stop: Stop | None = None
+    remake: Remake | None = None
     hang: Hang | None = None
     recover: Recover | None = None
     resize: Resize | None = None
+    pause: PauseGroups | None = None
+    resume: ResumeGroups | None = None
     set_price: SetPrice | None = None
     heal: Heal | None = None
 

@@ -97,10 +97,17 @@ class CloudApi:
 
     def _group(self, group: Group) -> Any:
         machines = self._cloud.fleet.of(group.settings.name)
+        told = {
+            "quotas": self._cloud.supply.taken_of_quotas(group.settings) or None,
+            "available": self._cloud.supply.left(group.settings),
+            "error": error_body(group.error) if group.error else None,
+            "pause": vars(group.pause) if group.pause else None,
+        }
         return {
             "settings": _dump(group.settings),
             "desired": group.desired,
             "instances": [_instance_body(machine) for machine in machines],
+            **{name: value for name, value in told.items() if value is not None},
         }
 
     def _prices(self) -> Any:
@@ -199,5 +206,10 @@ def _dump(settings: Settings, exclude: set[str] | None = None) -> Any:
 
 
 def _instance_body(machine: CloudInstance) -> Any:
-    body = {"id": machine.id, "state": machine.state, "createdAt": machine.created_at.isoformat()}
+    body = {
+        "id": machine.id,
+        "state": machine.state,
+        "createdAt": machine.created_at.isoformat(),
+        "incarnation": str(machine.incarnation),
+    }
     return body if machine.error is None else {**body, "error": error_body(machine.error)}

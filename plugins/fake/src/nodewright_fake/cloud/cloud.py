@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import RLock
 
+from nodewright.api import InstanceError, Pause
+
 from nodewright_fake.agenda import Agenda
 from nodewright_fake.cloud.boot_fault import BootFaults
 from nodewright_fake.cloud.fleet import Fleet, Hosts
@@ -33,6 +35,10 @@ class Group:
     desired: int
     #: The shortage that was last written into the journal, so that it is written once.
     short: str = ""
+    #: Why nothing comes of its last order, if it says so.
+    error: InstanceError | None = None
+    #: Why it is not the autoscaler's to change; None if it is.
+    pause: Pause | None = None
 
 
 class Cloud:
@@ -183,6 +189,12 @@ class Cloud:
             group.desired -= count
             return group.desired
 
+    def stop(self, instance: CloudInstance) -> None:
+        """Stop a machine, and ask for one less. The group's next order starts it again."""
+        with self.lock:
+            self._groups[instance.group.name].desired -= 1
+            self.fleet.stop(instance)
+
     def create_group(self, settings: GroupSettings) -> None:
         """Add a group; its machines are ordered like any others."""
         with self.lock:
@@ -241,7 +253,10 @@ class Cloud:
 
     def _fill(self, group: Group) -> None:
         instance_type = self.instance_types[group.settings.instance_type]
+        group.error = None
         for _ in range(group.desired - self.fleet.size(group.settings.name)):
+            if self.fleet.start(group.settings):
+                continue
             shortage = self.supply.shortage(group.settings)
             if shortage is None:
                 group.short = ""
@@ -249,6 +264,7 @@ class Cloud:
             elif shortage.mode is ShortageMode.FAIL:
                 self.fleet.order_in_vain(group.settings, instance_type, shortage.error)
             else:
+                group.error = shortage.error if shortage.mode is ShortageMode.SAY else None
                 if group.short != shortage.error.code:
                     group.short = shortage.error.code
                     self._journal.note("short", group.settings.name, detail=shortage.error.code)

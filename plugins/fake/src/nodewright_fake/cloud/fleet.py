@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from random import Random
 from threading import RLock
 from typing import Protocol
@@ -131,6 +132,33 @@ class Fleet:
         self._journal.note("deleting", instance.group.name, instance.name)
         self._later(instance, instance.delete_time, lambda: self._end(instance))
 
+    def stop(self, instance: CloudInstance) -> None:
+        """Stop a machine; its node stays, and does not report."""
+        instance.state = InstanceState.STOPPED
+        self._sizes[instance.group.name] -= 1
+        self._journal.stop_meter(instance.id)
+        self._journal.note("stopped", instance.group.name, instance.name)
+        self._later(instance, 0, lambda: self._on_host(instance, self._hosts.stop_reporting))
+
+    def start(self, group: GroupSettings) -> bool:
+        """Start the oldest machine of *group* that is stopped; return False if none is."""
+        for instance in self.of(group.name):
+            if instance.state is InstanceState.STOPPED:
+                instance.state = InstanceState.CREATING
+                self._sizes[group.name] += 1
+                self._journal.note("ordered", group.name, instance.name)
+                self._later(instance, instance.boot_time, partial(self._resume, instance))
+                return True
+        return False
+
+    def remake(self, instance: CloudInstance) -> None:
+        """Make a machine anew under its name: its node goes, and comes back."""
+        instance.incarnation += 1
+        instance.state = InstanceState.CREATING
+        self._journal.note("remade", instance.group.name, instance.name)
+        self._later(instance, 0, lambda: self._on_host(instance, self._hosts.shut_down))
+        self._later(instance, instance.boot_time, lambda: self._boot(instance, None))
+
     def reclaim(self, instance: CloudInstance, notice: float) -> None:
         """Take a machine away, with *notice* seconds of warning."""
         if instance.reclaim_at is not None:
@@ -218,6 +246,11 @@ class Fleet:
         self._journal.start_meter(instance.id, instance.group.name, instance.hourly_price)
         self._journal.note("running", instance.group.name, instance.name)
 
+    def _resume(self, instance: CloudInstance) -> None:
+        if instance.state is InstanceState.CREATING:
+            self._start(instance)
+            self._on_host(instance, self._hosts.resume_reporting)
+
     def _register(self, instance: CloudInstance) -> None:
         if instance.id in self._instances:
             instance.registered = True
@@ -243,7 +276,7 @@ class Fleet:
             return
         del self._by_group[instance.group.name][instance.id]
         self._former[instance.id] = instance.group.name
-        if not instance.going:
+        if instance.state.counted:
             self._sizes[instance.group.name] -= 1
         self._give_back(instance)
         self._journal.stop_meter(instance.id)

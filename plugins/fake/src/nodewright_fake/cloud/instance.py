@@ -22,6 +22,8 @@ class CloudInstance:
     boot_time: float
     delete_time: float
     state: InstanceState = InstanceState.CREATING
+    #: Counts the machines that have had its name.
+    incarnation: int = 1
     #: Why it will never come.
     error: InstanceError | None = None
     #: Whether it is taken out of the cloud's supply.

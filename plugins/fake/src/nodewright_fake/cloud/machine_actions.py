@@ -104,6 +104,35 @@ class ReclaimEvery(Action):
         self._put_down(cloud, number + 1)
 
 
+class Stop(Action):
+    """Machines stop, and their groups are asked for fewer; the next orders start them again."""
+
+    summary = "stop machines, which the next orders start again"
+
+    machine: str
+
+    def apply(self, cloud: Cloud) -> None:
+        """Stop them."""
+        with cloud.lock:
+            for machine in _machines(cloud, self.machine):
+                if machine.state.counted:
+                    cloud.stop(machine)
+
+
+class Remake(Action):
+    """Machines are made anew under their names."""
+
+    summary = "make machines anew under their names"
+
+    machine: str
+
+    def apply(self, cloud: Cloud) -> None:
+        """Make them anew."""
+        with cloud.lock:
+            for machine in _machines(cloud, self.machine):
+                cloud.fleet.remake(machine)
+
+
 class Hang(Action):
     """Machines go on running, but their kubelets stop reporting."""
 

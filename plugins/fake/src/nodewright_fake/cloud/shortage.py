@@ -21,6 +21,8 @@ class ShortageMode(StrEnum):
     REFUSE = "refuse"
     #: The order is accepted and nothing happens until machines can be had.
     WAIT = "wait"
+    #: The same, and the group says why.
+    SAY = "say"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +41,8 @@ class Stock:
     pools: str
     available: int
     mode: ShortageMode
+    #: Whether the cloud tells how many machines are left.
+    told: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +53,13 @@ class Quota:
     instance_types: str
     vcpus: int
     mode: ShortageMode
+    #: Whether the cloud tells how many machines are left.
+    told: bool = False
+
+    @property
+    def name(self) -> str:
+        """Its name in errors, and among what machines take."""
+        return f"vcpus/{self.instance_types}"
 
 
 class Supply:
@@ -98,6 +109,19 @@ class Supply:
         self._taken[group.pool] += count
         self._vcpus[group.instance_type] += count * self._instance_types[group.instance_type].vcpus
 
+    def taken_of_quotas(self, group: GroupSettings) -> dict[str, int]:
+        """What a machine of *group* takes of quotas, by their names."""
+        vcpus = self._instance_types[group.instance_type].vcpus
+        return {quota.name: vcpus for quota in self._quotas_of(group)}
+
+    def left(self, group: GroupSettings) -> int | None:
+        """How many more machines of *group* there are, as far as the cloud tells."""
+        vcpus = self._instance_types[group.instance_type].vcpus
+        rooms = [quota.vcpus - self._used(quota) for quota in self._quotas_of(group) if quota.told]
+        stocks = [stock for stock in self._stocks.values() if stock.told and fnmatchcase(group.pool, stock.pools)]
+        left = [room // vcpus for room in rooms] + [stock.available - self._taken[group.pool] for stock in stocks]
+        return max(0, min(left)) if left else None
+
     def shortage(self, group: GroupSettings, count: int = 1) -> Shortage | None:
         """Why *count* more machines can't be had for *group*; None if they can."""
         for stock in self._stocks.values():
@@ -111,10 +135,8 @@ class Supply:
                         pool=group.pool,
                     ),
                 )
-        for quota in self._quotas.values():
-            if not fnmatchcase(group.instance_type, quota.instance_types):
-                continue
-            used = sum(vcpus for name, vcpus in self._vcpus.items() if fnmatchcase(name, quota.instance_types))
+        for quota in self._quotas_of(group):
+            used = self._used(quota)
             wanted = count * self._instance_types[group.instance_type].vcpus
             if used + wanted > quota.vcpus:
                 return Shortage(
@@ -124,6 +146,13 @@ class Supply:
                         code="QUOTA_EXCEEDED",
                         message=f"{used} of {quota.vcpus} vCPUs of {quota.instance_types} are in use, "
                         f"{wanted} more are not allowed: ask for a higher quota",
+                        pool=quota.name,
                     ),
                 )
         return None
+
+    def _quotas_of(self, group: GroupSettings) -> list[Quota]:
+        return [each for each in self._quotas.values() if fnmatchcase(group.instance_type, each.instance_types)]
+
+    def _used(self, quota: Quota) -> int:
+        return sum(vcpus for name, vcpus in self._vcpus.items() if fnmatchcase(name, quota.instance_types))

@@ -18,11 +18,13 @@ class StockOut(Action):
     #: Machines that a pool can hold; those above stay, but are not replaced.
     available: int = Field(default=0, ge=0)
     mode: ShortageMode = ShortageMode.FAIL
+    #: Whether the cloud tells how many are left.
+    told: bool = False
 
     def apply(self, cloud: Cloud) -> None:
         """Limit the stock."""
         with cloud.lock:
-            cloud.supply.limit_stock(Stock(pools=self.pool, available=self.available, mode=self.mode))
+            cloud.supply.limit_stock(Stock(pools=self.pool, available=self.available, mode=self.mode, told=self.told))
             cloud.fill()
 
 
@@ -50,11 +52,13 @@ class LimitQuota(Action):
     types: InstanceTypePattern
     vcpus: int = Field(ge=0)
     mode: ShortageMode = ShortageMode.REFUSE
+    #: Whether the cloud tells how many machines are left.
+    told: bool = False
 
     def apply(self, cloud: Cloud) -> None:
         """Set the quota."""
         with cloud.lock:
-            cloud.supply.limit_quota(Quota(instance_types=self.types, vcpus=self.vcpus, mode=self.mode))
+            cloud.supply.limit_quota(Quota(instance_types=self.types, vcpus=self.vcpus, mode=self.mode, told=self.told))
             cloud.fill()
 
 

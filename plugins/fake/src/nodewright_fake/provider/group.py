@@ -1,9 +1,9 @@
 """A node group of the fake cloud, as the core sees it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nodewright.api import GroupOptions, Instance, Node, NodeGroup, NodeTemplate
+from nodewright.api import GroupOptions, Instance, InstanceError, Node, NodeGroup, NodeTemplate, Pause
 
 from nodewright_fake.cloud.instance_type import Hardware
 from nodewright_fake.provider.client import CloudClient
@@ -59,6 +59,22 @@ class FakeNodeGroup(NodeGroup):
     def pools(self) -> Sequence[str]:
         """The one pool of this group's zone and type, on demand or spot."""
         return (self._reading.settings.pool,)
+
+    def quotas(self) -> Mapping[str, int]:
+        """The processors that a machine takes of the customer's quotas."""
+        return self._reading.quotas
+
+    def available(self) -> int | None:
+        """How many more machines there are, if the cloud tells."""
+        return self._reading.available
+
+    def errors(self) -> Sequence[InstanceError]:
+        """Why nothing came of the last order, if the cloud says so."""
+        return (self._reading.error,) if self._reading.error else ()
+
+    def pause(self) -> Pause | None:
+        """Why somebody wants the group to be left alone."""
+        return self._reading.pause
 
     def options(self, defaults: GroupOptions) -> GroupOptions:
         """The group's own settings over the defaults."""

@@ -101,6 +101,12 @@ class FakeProvider(Provider):
         name = self._group_by_instance.get(node.spec.provider_id) or node.metadata.labels.get(GROUP_LABEL)
         return name if any(group.id == name for group in self._groups) else None
 
+    def resolve(self, kind: str, id: str) -> str | None:  # noqa: A002  as in the contract
+        """The group that a ``FakeGroup`` names by zone and name."""
+        named = {f"{group.settings.zone}/{group.settings.name}": group.settings.name for group in self._reading.groups}
+        name = named.get(id) if kind == "FakeGroup" else None
+        return name if any(group.id == name for group in self._groups) else None
+
     def pricing(self) -> PricingModel | None:
         """The prices that were read last."""
         return self._pricing

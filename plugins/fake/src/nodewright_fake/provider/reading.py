@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nodewright.api import Instance, InstanceState, ResourceLimits
+from nodewright.api import Instance, InstanceError, InstanceState, Pause, ResourceLimits
 
 from nodewright_fake.cloud.group import GroupSettings
 from nodewright_fake.cloud.instance_type import Hardware
@@ -19,6 +19,11 @@ class GroupReading:
     settings: GroupSettings
     desired: int
     instances: tuple[Instance, ...] = ()
+    #: What a machine takes of quotas, by their names.
+    quotas: Mapping[str, int] = field(default_factory=dict)
+    available: int | None = None
+    error: InstanceError | None = None
+    pause: Pause | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +55,10 @@ def _group(body: dict[str, Any]) -> GroupReading:
         settings=settings,
         desired=body["desired"],
         instances=tuple(_instance(machine, settings) for machine in body["instances"]),
+        quotas=body.get("quotas", {}),
+        available=body.get("available"),
+        error=parse_error(body["error"]) if "error" in body else None,
+        pause=Pause(**body["pause"]) if "pause" in body else None,
     )
 
 
@@ -60,4 +69,5 @@ def _instance(body: dict[str, Any], settings: GroupSettings) -> Instance:
         error=parse_error(body["error"]) if "error" in body else None,
         zone=settings.zone,
         instance_type=settings.instance_type,
+        incarnation=body["incarnation"],
     )

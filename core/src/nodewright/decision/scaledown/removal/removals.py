@@ -20,7 +20,7 @@ from nodewright.decision.scaledown.removal.batches import Batches
 from nodewright.decision.scaledown.removal.leftovers import Leftovers
 from nodewright.decision.scaledown.removal.outcomes import RemovalOutcomes
 from nodewright.decision.scaledown.removal.waves import Wave, daemons_to_evict, next_wave
-from nodewright.decision.scaledown.selection.protection import protection
+from nodewright.decision.scaledown.selection.protection import pause_of, protection
 from nodewright.decision.world import World
 from nodewright.objects import Node
 from nodewright.objects.node import TO_BE_DELETED
@@ -96,6 +96,7 @@ class _Steps:
         self._settings = policy.settings.scale_down
         self._now = now
         self._before = memory.removals
+        self._stopped_at = health.stopped_at
         self._outcomes = RemovalOutcomes(world.outcomes, memory.removals)
         self._drainability = Drainability(world, policy, now)
         self._leftovers = Leftovers(world)
@@ -111,7 +112,7 @@ class _Steps:
     def advance(self, name: str, removal: Removal) -> None:
         """Take the next step of one removal. A removal whose node has gone is over."""
         node = self._world.cluster.nodes.get(name)
-        if node is None or node.spec.provider_id != removal.provider_id:
+        if node is None or node.spec.provider_id != removal.provider_id or self._is_another(removal):
             if removal.deleted_at is None and removal.ours:
                 self._note_vanished(name, removal)
             return
@@ -135,6 +136,13 @@ class _Steps:
             self._keep(name, removal, until=settled)
         else:
             self._empty(node, removal)
+
+    def _is_another(self, removal: Removal) -> bool:
+        """Tell whether another machine has the id by now: the cloud made one anew, or started one that it stopped."""
+        machine = removal.provider_id
+        if self._world.is_another(machine, removal.incarnation):
+            return True
+        return removal.deleted_at is not None and machine in self._stopped_at and machine not in self._world.stopped
 
     def keep_minimums(self) -> None:
         """Give up removals in groups that can spare fewer nodes by now than are to go: those that began last."""
@@ -175,6 +183,7 @@ class _Steps:
                 self.removals[name] = Removal(
                     group=self._world.group_of[name],
                     provider_id=node.spec.provider_id,
+                    incarnation=self._world.incarnations.get(node.spec.provider_id, ""),
                     started=self._now,
                     deleted_at=self._now,
                 )
@@ -190,10 +199,13 @@ class _Steps:
 
     def _objection(self, node: Node, removal: Removal) -> str:
         """Return why *node* has to stay after all, whether or not its pods have left; empty if it may go."""
-        if self._world.group(removal.group) is None or self._world.group_of.get(node.name) != removal.group:
+        group = self._world.group(removal.group)
+        if group is None or self._world.group_of.get(node.name) != removal.group:
             return f"it is no node of group {removal.group} any more"
-        protected = protection(node, self._now)
-        return "" if protected is None else str(protected)
+        if node.spec.provider_id in self._world.stopped:
+            return "its machine is stopped"
+        staying = pause_of(group) or protection(node, self._now)
+        return "" if staying is None else str(staying)
 
     def _follow_deletion(self, node: Node, removal: Removal) -> None:
         assert removal.deleted_at is not None

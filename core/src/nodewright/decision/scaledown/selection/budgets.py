@@ -3,13 +3,13 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import islice
 from zoneinfo import ZoneInfo
 
 from cronsim import CronSim
 
+from nodewright.api.group_name import is_called
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.config.model import Disruption, DisruptionBudget, Schedule
@@ -116,4 +116,4 @@ def open_until(schedule: Schedule, now: datetime) -> datetime | None:
 
 
 def _scope(patterns: tuple[str, ...]) -> Callable[[str], bool]:
-    return lambda group: not patterns or any(fnmatchcase(group, pattern) for pattern in patterns)
+    return lambda group: not patterns or any(is_called(group, pattern) for pattern in patterns)

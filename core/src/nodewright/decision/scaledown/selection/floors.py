@@ -23,7 +23,7 @@ class Floors:
 
     def __init__(self, world: World, starting: Set[str], leaving: RemovalMemory) -> None:
         self._world = world
-        self._absent = starting | leaving.removals.keys()
+        self._absent = starting | leaving.removals.keys() | world.stopped_nodes
 
     def allowances(self, limits: LimitSettings) -> Iterator[Allowance]:
         """Yield what may go of each resource that has a smallest total."""

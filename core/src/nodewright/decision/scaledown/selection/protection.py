@@ -1,7 +1,8 @@
-"""Protection: annotations that keep a node from being removed."""
+"""Protection: what keeps a node from being removed: annotations, and a pause of its group."""
 
 from datetime import datetime
 
+from nodewright.api.group import GroupFacts
 from nodewright.api.protection import DO_NOT_DISRUPT, KARPENTER_DO_NOT_DISRUPT, is_protected, protected_until
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
@@ -29,6 +30,13 @@ def protection(node: Node, now: datetime) -> Verdict | None:
     if until is None:
         return Verdict(reason=Reason.PROTECTED, detail=f'{DO_NOT_DISRUPT}: {_how_to_write(written)}, not "{written}"')
     return Verdict(reason=Reason.PROTECTED, detail=f"until {until:%Y-%m-%d %H:%M:%S}")
+
+
+def pause_of(group: GroupFacts) -> Verdict | None:
+    """Return why the machines of *group* must not be removed at the moment; None if they may be."""
+    if group.pause is None or group.pause.shrinks:
+        return None
+    return Verdict(reason=Reason.GROUP_PAUSED, detail=group.pause.why)
 
 
 def _how_to_write(written: str) -> str:

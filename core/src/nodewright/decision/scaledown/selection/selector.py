@@ -16,7 +16,7 @@ from nodewright.decision.scaledown.selection.allowance import Allowance, Allowan
 from nodewright.decision.scaledown.selection.best import Item, best_of, in_order, worth_of
 from nodewright.decision.scaledown.selection.budgets import DisruptionBudgets
 from nodewright.decision.scaledown.selection.floors import Floors
-from nodewright.decision.scaledown.selection.protection import protection
+from nodewright.decision.scaledown.selection.protection import pause_of, protection
 from nodewright.decision.world import World
 from nodewright.objects.node import TO_BE_DELETED
 
@@ -105,6 +105,8 @@ class Selector:
     def _objection(self, entry: Removable, pause: str | None) -> Verdict | None:
         if pause is not None:
             return Verdict(reason=Reason.COOLING_DOWN, detail=pause)
+        if (paused := pause_of(entry.group)) is not None:
+            return paused
         if entry.node.taint(TO_BE_DELETED) is not None:
             # The mark is on its way off.
             return Verdict(reason=Reason.LEFTOVER)

@@ -17,6 +17,7 @@ from nodewright.api import (
     TemporaryError,
     ThrottledError,
 )
+from nodewright.api.group_name import name_of_group
 from nodewright.testing.conformance.cloud import Ability, Cloud
 from nodewright.testing.conformance.live.guard import GuardedProvider
 
@@ -58,7 +59,8 @@ class Sight:
     @property
     def at_rest(self) -> bool:
         """Whether all machines run that were asked for, and no others are there."""
-        return len(self.running) == len(self.instances) == self.target
+        there = sum(each.state is not InstanceState.STOPPED for each in self.instances)
+        return len(self.running) == there == self.target
 
     def __str__(self) -> str:
         states = [each.state.value.lower() for each in self.instances]
@@ -106,8 +108,12 @@ class ResizedCloud(LiveCloud):
         self._stop = Event()
         # Whether the group may have changed since it was found: looking takes time and calls.
         self._unsure = True
-        #: The group as it was found.
-        self.found = self.sight()
+        with self._open() as provider:
+            found = self._find(provider)
+            #: The group as it was found.
+            self.found = _seen(found)
+        # People may write less than the whole id.
+        self._group = found.id
 
     def provider(self) -> Provider:
         """A new provider, all of whose groups are guarded but one."""
@@ -152,7 +158,7 @@ class ResizedCloud(LiveCloud):
         self._unsure = False
 
     def _shrink(self, group: NodeGroup, count: int, seen: Sight) -> None:
-        there = [each.id for each in seen.instances if each.state is not InstanceState.DELETING]
+        there = [each.id for each in seen.instances if each.state.counted]
         unmet = min(count, max(0, seen.target - len(there)))
         if unmet:
             group.decrease_target(unmet)
@@ -211,11 +217,12 @@ class ResizedCloud(LiveCloud):
 
 
 def find_group(groups: Sequence[NodeGroup], name: str) -> NodeGroup:
-    """Return the group called *name*; raises `PermanentError` that names those that there are."""
-    for group in groups:
-        if group.id == name:
-            return group
-    there = ", ".join(sorted(group.id for group in groups)) or "none at all"
+    """Return the group with that id, or the only one of that *name*; raises `PermanentError` that names all."""
+    by_id = {group.id: group for group in groups}
+    named = [id_ for id_ in by_id if name in (id_, name_of_group(id_))]
+    if name in by_id or len(named) == 1:
+        return by_id.get(name) or by_id[named[0]]
+    there = ", ".join(sorted(by_id)) or "none at all"
     raise PermanentError(f"the provider finds no group {name!r}; it finds {there}")
 
 

@@ -6,9 +6,11 @@ from nodewright.api import (
     GpuConfig,
     GroupOptions,
     Instance,
+    InstanceError,
     Node,
     NodeGroup,
     NodeTemplate,
+    Pause,
     PricingModel,
     Provider,
     ResourceLimits,
@@ -43,6 +45,10 @@ class GuardedProvider(Provider):
     def pricing(self) -> PricingModel | None:
         """As the provider."""
         return self._provider.pricing()
+
+    def resolve(self, kind: str, id: str) -> str | None:  # noqa: A002  as in the contract
+        """As the provider."""
+        return self._provider.resolve(kind, id)
 
     def resource_limits(self) -> ResourceLimits:
         """As the provider."""
@@ -94,6 +100,27 @@ class GuardedGroup(NodeGroup):
     def pools(self) -> Sequence[str]:
         """As the group."""
         return self._group.pools()
+
+    def quotas(self) -> Mapping[str, int]:
+        """As the group."""
+        return self._group.quotas()
+
+    def available(self) -> int | None:
+        """As the group."""
+        return self._group.available()
+
+    def errors(self) -> Sequence[InstanceError]:
+        """As the group."""
+        return self._group.errors()
+
+    def pause(self) -> Pause | None:
+        """As the group."""
+        return self._group.pause()
+
+    @property
+    def atomic(self) -> bool:
+        """As the group."""
+        return self._group.atomic
 
     def options(self, defaults: GroupOptions) -> GroupOptions:
         """As the group."""

@@ -20,10 +20,12 @@ from nodewright.testing.conformance.provider.instances import (
     InstancesConformance,
     LifeConformance,
 )
+from nodewright.testing.conformance.provider.interventions import IncarnationConformance, PauseConformance
 from nodewright.testing.conformance.provider.lateness import LatenessConformance
 from nodewright.testing.conformance.provider.options import OptionsConformance
 from nodewright.testing.conformance.provider.prices import PricesConformance
 from nodewright.testing.conformance.provider.refreshing import RefreshConformance
+from nodewright.testing.conformance.provider.shortages import QuotaConformance, ShortageConformance
 from nodewright.testing.conformance.provider.targetless import TargetlessConformance
 from nodewright.testing.conformance.provider.templates import TemplateConformance
 from nodewright.testing.conformance.provider.truth import TruthConformance
@@ -37,11 +39,15 @@ class ProviderConformance(
     TemplateConformance,
     OptionsConformance,
     PricesConformance,
+    QuotaConformance,
+    PauseConformance,
+    IncarnationConformance,
     RefreshConformance,
     RefreshFaultConformance,
     CallsConformance,
     ClosingConformance,
     GrowthConformance,
+    ShortageConformance,
     DeletionConformance,
     PartialDeletionConformance,
     DecreaseConformance,

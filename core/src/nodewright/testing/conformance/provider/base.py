@@ -199,6 +199,12 @@ def has_room(cloud: Cloud, group: NodeGroup, count: int) -> int:
     return size
 
 
+def has_atomic_growth(group: NodeGroup) -> None:
+    """Skip the test if the group does not grow atomically, though others of its provider do."""
+    if not group.atomic:
+        pytest.skip(f"group {group.id} can't grow atomically: `atomic` is False")
+
+
 def with_spare(cloud: Cloud, provider: Provider, count: int) -> tuple[NodeGroup, Sequence[Node]]:
     """The group under test with *count* machines more than its minimum, or more, at rest; and its nodes."""
     group = group_of(provider, cloud.group())
@@ -263,6 +269,11 @@ def _facts_of(group: NodeGroup, *, from_zero: bool) -> GroupFacts:
             template=group.template() if from_zero else None,
             options=group.options(GroupOptions()),
             pools=tuple(group.pools()),
+            quotas=group.quotas(),
+            available=group.available(),
+            errors=tuple(group.errors()),
+            pause=group.pause(),
+            atomic=group.atomic,
         )
     except NodewrightError as error:
         return GroupFacts(id=group.id, provider="", min_size=0, max_size=0, target_size=0, error=str(error))

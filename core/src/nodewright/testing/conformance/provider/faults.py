@@ -22,6 +22,7 @@ from nodewright.testing.conformance.provider.base import (
     ProviderSuite,
     facts,
     group_of,
+    has_atomic_growth,
     has_room,
     machine_of,
     needs,
@@ -259,6 +260,7 @@ def _rare(action: str, cloud: Cloud, provider: Provider) -> Callable[[], None]:
     if action == "force_delete_nodes":
         return lambda: group.force_delete_nodes(nodes[:1])
     has_room(cloud, group, 1)
+    has_atomic_growth(group)
     return lambda: group.increase_atomically(1)
 
 

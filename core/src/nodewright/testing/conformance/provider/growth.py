@@ -15,7 +15,15 @@ from nodewright.api import (
     TemporaryError,
 )
 from nodewright.testing.conformance.cloud import Ability, Cloud
-from nodewright.testing.conformance.provider.base import ProviderSuite, declares, has_room, needs, raising, reread
+from nodewright.testing.conformance.provider.base import (
+    ProviderSuite,
+    declares,
+    has_atomic_growth,
+    has_room,
+    needs,
+    raising,
+    reread,
+)
 
 
 @needs(Ability.CHANGE)
@@ -130,6 +138,7 @@ class GrowthConformance(ProviderSuite):
     @declares(Capability.ATOMIC_INCREASE)
     def test_an_atomic_increase_orders_as_many_machines_as_asked(self, cloud: Cloud, group: NodeGroup) -> None:
         """`increase_atomically` raises the cloud's target by as many."""
+        has_atomic_growth(group)
         before = has_room(cloud, group, 2)
         group.increase_atomically(2)
         after = cloud.target(group.id)
@@ -138,12 +147,14 @@ class GrowthConformance(ProviderSuite):
     @declares(Capability.ATOMIC_INCREASE)
     def test_an_atomic_increase_beyond_the_maximum_is_a_size_limit(self, cloud: Cloud, group: NodeGroup) -> None:
         """`increase_atomically` beyond `max_size` raises `SizeLimitError`."""
+        has_atomic_growth(group)
         with raising(SizeLimitError, "increase_atomically beyond max_size"):
             group.increase_atomically(group.max_size - cloud.target(group.id) + 1)
 
     @declares(Capability.ATOMIC_INCREASE)
     def test_an_atomic_increase_beyond_the_maximum_changes_nothing(self, cloud: Cloud, group: NodeGroup) -> None:
         """`increase_atomically` beyond `max_size` orders nothing, not even what would still fit."""
+        has_atomic_growth(group)
         before = cloud.target(group.id)
         with contextlib.suppress(NodewrightError):
             group.increase_atomically(group.max_size - before + 1)
@@ -154,6 +165,7 @@ class GrowthConformance(ProviderSuite):
     @declares(Capability.ATOMIC_INCREASE)
     def test_an_atomic_increase_takes_all_or_nothing(self, cloud: Cloud, group: NodeGroup) -> None:
         """If the cloud has only some of the machines for `increase_atomically`, none stay ordered."""
+        has_atomic_growth(group)
         before = has_room(cloud, group, 2)
         cloud.limit(group.id, 1)
         with contextlib.suppress(NodewrightError):
@@ -163,6 +175,19 @@ class GrowthConformance(ProviderSuite):
         assert after == before, (
             f"the cloud had 1 of 2 machines; after increase_atomically(2) of {before} it is asked for {after}"
         )
+
+    @declares(Capability.ATOMIC_INCREASE)
+    def test_a_group_without_atomic_growth_orders_nothing_of_it(self, cloud: Cloud, provider: Provider) -> None:
+        """`increase_atomically` of a group whose `atomic` is False orders nothing."""
+        groups = [group for group in provider.groups() if not group.atomic]
+        if not groups:
+            pytest.skip("all groups can grow atomically")
+        for group in groups:
+            before = cloud.target(group.id)
+            with contextlib.suppress(NodewrightError, NotImplementedError):
+                group.increase_atomically(1)
+            after = cloud.target(group.id)
+            assert after == before, f"group {group.id} can't grow atomically, but its target went to {after}"
 
 
 def _refuse(cloud: Cloud, group: NodeGroup, *reasons: ErrorClass) -> int:

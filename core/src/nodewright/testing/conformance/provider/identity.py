@@ -1,5 +1,7 @@
 """Identity: the ids of groups and machines, and which node belongs to which group."""
 
+import pytest
+
 from nodewright.api import InstanceState, NodeGroup, Provider
 from nodewright.testing.builders import a_node
 from nodewright.testing.conformance.cloud import Ability, Cloud
@@ -105,3 +107,18 @@ class IdentityConformance(ProviderSuite):
         node = cloud.unknown_node()
         told = provider.group_of(node)
         assert told is None, f"group_of tells {told!r} for {machine_of(node)}, but there is no such machine"
+
+    def test_an_object_that_names_a_group_is_resolved(self, cloud: Cloud, provider: Provider) -> None:
+        """`resolve` tells the group of an object that names one in the cloud's own words."""
+        references = cloud.references()
+        if not references:
+            pytest.skip("the cloud under test can't tell which objects name groups")
+        for (kind, id_), group in references.items():
+            told = provider.resolve(kind, id_)
+            assert told == group, f"resolve tells {told!r} for {kind} {id_}, which names group {group}"
+
+    def test_an_object_of_an_unknown_kind_names_no_group(self, provider: Provider) -> None:
+        """`resolve` is None for a kind that the provider does not know, even with the id of a group."""
+        for group in provider.groups():
+            told = provider.resolve("SomethingElse", group.id)
+            assert told is None, f"resolve tells {told!r} for an object of a kind that nobody knows"

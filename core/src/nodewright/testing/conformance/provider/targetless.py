@@ -2,7 +2,7 @@
 
 import contextlib
 
-from nodewright.api import InstanceState, NodeGroup, NodewrightError, Provider, SizeLimitError
+from nodewright.api import NodeGroup, NodewrightError, Provider, SizeLimitError
 from nodewright.testing.conformance.cloud import Ability, Cloud
 from nodewright.testing.conformance.provider.base import (
     KeepsTarget,
@@ -79,7 +79,7 @@ class TargetlessConformance(ProviderSuite):
 
 
 def _is_what_is_shown(group: NodeGroup, when: str) -> None:
-    shown = [instance for instance in group.instances() if instance.state is not InstanceState.DELETING]
+    shown = [instance for instance in group.instances() if instance.state.counted]
     assert group.target_size == len(shown), (
         f"{when} target_size is {group.target_size}, instances() shows {len(shown)} machines that are not being deleted"
     )

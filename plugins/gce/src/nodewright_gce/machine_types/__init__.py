@@ -1,0 +1,1 @@
+"""Machine types, and what is left for pods of a machine of a type."""

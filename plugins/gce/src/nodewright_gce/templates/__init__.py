@@ -1,0 +1,1 @@
+"""Templates: what a new node of a group looks like."""
