@@ -14,8 +14,9 @@ import nodewright
 import numpy as np
 
 _OWN = "nodewright."
-#: Kept up to a number of them and thrown away then: they may grow until they have come to it.
-_BOUNDED = {"EventWriter._told", "Tally._counts"}
+#: Kept up to a number of them and thrown away then, or for each node that there is: they may grow until they have come
+#: to it.
+_BOUNDED = {"EventWriter._told", "NodeStatus.allocatable", "NodeStatus.capacity", "Tally._counts"}
 #: So many more of something are no growth.
 _SLACK = 100
 _CORE = str(Path(nodewright.__file__).parent)
