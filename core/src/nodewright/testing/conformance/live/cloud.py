@@ -219,9 +219,11 @@ class ResizedCloud(LiveCloud):
 def find_group(groups: Sequence[NodeGroup], name: str) -> NodeGroup:
     """Return the group with that id, or the only one of that *name*; raises `PermanentError` that names all."""
     by_id = {group.id: group for group in groups}
-    named = [id_ for id_ in by_id if name in (id_, name_of_group(id_))]
-    if name in by_id or len(named) == 1:
-        return by_id.get(name) or by_id[named[0]]
+    if name in by_id:
+        return by_id[name]
+    named = [group for id_, group in by_id.items() if name_of_group(id_) == name]
+    if len(named) == 1:
+        return named[0]
     there = ", ".join(sorted(by_id)) or "none at all"
     raise PermanentError(f"the provider finds no group {name!r}; it finds {there}")
 
